@@ -35,8 +35,8 @@ static bool is_odd(struct str text, size_t at, size_t n_digits)
  * bound that valid documents reach within one. Sees on the way whether there
  * are numbers whose digits say more than their value.
  */
-static enum clew_status scan_shape(struct str text, bool *out_has_odd,
-                                   struct clew_error *err)
+static enum clew_status scan_shape(struct str text, size_t max_depth,
+                                   bool *out_has_odd, struct clew_error *err)
 {
     bool in_string = false;
     size_t depth = 0;
@@ -66,10 +66,10 @@ static enum clew_status scan_shape(struct str text, bool *out_has_odd,
             in_string = true;
         } else if (c == '{' || c == '[') {
             nodes++;
-            if (++depth > LIMIT_JSON_DEPTH) {
+            if (++depth > max_depth) {
                 return clew_fail(err, CLEW_TOO_LARGE,
-                                 "the document is nested more than %d deep",
-                                 LIMIT_JSON_DEPTH);
+                                 "the document is nested more than %zu deep",
+                                 max_depth);
             }
         } else if ((c == '}' || c == ']') && depth > 0) {
             depth--;
@@ -173,8 +173,9 @@ static enum clew_status syntax_error(json_error_t *where,
                      where->column, where->text);
 }
 
-static enum clew_status parse(struct str text, bool keeps_digits,
-                              json_t **out_json, struct clew_error *err)
+static enum clew_status parse(struct str text, size_t max_depth,
+                              bool keeps_digits, json_t **out_json,
+                              struct clew_error *err)
 {
     const size_t flags =
         JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
@@ -182,7 +183,7 @@ static enum clew_status parse(struct str text, bool keeps_digits,
     bool is_wide = false;
     json_error_t where;
     json_t *json;
-    enum clew_status status = scan_shape(text, &has_odd, err);
+    enum clew_status status = scan_shape(text, max_depth, &has_odd, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -216,13 +217,20 @@ static enum clew_status parse(struct str text, bool keeps_digits,
 enum clew_status json_parse(struct str text, json_t **out_json,
                             struct clew_error *err)
 {
-    return parse(text, true, out_json, err);
+    return parse(text, LIMIT_JSON_DEPTH, true, out_json, err);
+}
+
+enum clew_status json_parse_inner(struct str text, json_t **out_json,
+                                  struct clew_error *err)
+{
+    return parse(text, LIMIT_JSON_DEPTH - LIMIT_JSON_DEPTH_AROUND, true,
+                 out_json, err);
 }
 
 enum clew_status json_parse_values(struct str text, json_t **out_json,
                                    struct clew_error *err)
 {
-    return parse(text, false, out_json, err);
+    return parse(text, LIMIT_JSON_DEPTH, false, out_json, err);
 }
 
 /* A number as it was written, or as its value is. */

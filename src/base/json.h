@@ -31,6 +31,11 @@ void json_setup(void);
 enum clew_status json_parse(struct str text, json_t **out_json,
                             struct clew_error *err) CLEW_MUST_CHECK;
 
+/* The same for what is to stand inside another document, which must be read
+ * again: it is less deep by LIMIT_JSON_DEPTH_AROUND. */
+enum clew_status json_parse_inner(struct str text, json_t **out_json,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+
 /* The same where only the values of numbers are of use: vectors. */
 enum clew_status json_parse_values(struct str text, json_t **out_json,
                                    struct clew_error *err) CLEW_MUST_CHECK;

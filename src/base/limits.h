@@ -18,6 +18,9 @@
 #define LIMIT_BODY_BYTES (64u * 1024 * 1024)
 /* Nesting of a JSON document: deeper is an attack, not data. */
 #define LIMIT_JSON_DEPTH 64
+/* So much less where a document is to stand inside another: what was called
+ * with, in a block, in a message, in an answer that lists them. */
+#define LIMIT_JSON_DEPTH_AROUND 8
 /* Values in one JSON document. */
 #define LIMIT_JSON_NODES 2000000u
 /* Turns in one batch (spec). */

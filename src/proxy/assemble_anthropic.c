@@ -40,7 +40,8 @@ static void apply_delta(struct reply *reply, struct reply_part *part,
             (void)json_set(part->block, "citations", json_array());
             list = json_object_get(part->block, "citations");
         }
-        (void)json_array_append(list, json_object_get(delta, "citation"));
+        (void)json_array_append_new(
+            list, reply_keep(reply, json_object_get(delta, "citation")));
     }
 }
 
@@ -65,14 +66,15 @@ void assemble_anthropic(struct reply *reply, struct str name,
 
     (void)name; /* the same as `type` */
     if (str_eq(type, STR("message_start")) && !reply->head) {
-        reply->head = json_copy_tree(json_object_get(event, "message"));
+        reply->head = reply_keep(reply, json_object_get(event, "message"));
     } else if (str_eq(type, STR("content_block_start"))) {
         (void)reply_part_at(
             reply, index,
-            json_copy_tree(json_object_get(event, "content_block")));
+            reply_keep(reply, json_object_get(event, "content_block")));
     } else if (str_eq(type, STR("content_block_delta"))) {
         apply_delta(reply, reply_find_part(reply, index), delta);
     } else if (str_eq(type, STR("message_delta")) && reply->head) {
+        reply->n_kept += reply->event_bytes;
         if (json_is_object(delta)) {
             (void)json_object_update(reply->head, (json_t *)(uintptr_t)delta);
         }

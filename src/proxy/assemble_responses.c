@@ -26,7 +26,7 @@ static bool is_final(struct str type)
 static void finish_item(struct reply *reply, long index, const json_t *item)
 {
     struct reply_part *part = reply_find_part(reply, index);
-    json_t *copy = json_copy_tree(item);
+    json_t *copy = reply_keep(reply, item);
 
     if (!part) {
         (void)reply_part_at(reply, index, copy);
@@ -69,19 +69,19 @@ void assemble_responses(struct reply *reply, struct str name,
         const json_t *error = json_object_get(response, "error");
 
         json_decref(reply->whole);
-        reply->whole = json_copy_tree(response);
+        reply->whole = reply_keep(reply, response);
         reply->is_complete = true;
         if (json_is_object(error) && !reply->error) {
-            reply->error = json_copy_tree(error);
+            reply->error = reply_keep(reply, error);
         }
     } else if (str_eq(type, STR("response.created")) && !reply->head) {
-        reply->head = json_copy_tree(response);
+        reply->head = reply_keep(reply, response);
     } else if (str_eq(type, STR("response.output_item.added"))) {
-        (void)reply_part_at(reply, index, json_copy_tree(item));
+        (void)reply_part_at(reply, index, reply_keep(reply, item));
     } else if (str_eq(type, STR("response.output_item.done"))) {
         finish_item(reply, index, item);
     } else if (str_eq(type, STR("error")) && !reply->error) {
-        reply->error = json_copy_tree(event);
+        reply->error = reply_keep(reply, event);
     } else {
         apply_delta(reply, type, index, text_of(event, "delta"));
     }

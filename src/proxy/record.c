@@ -219,6 +219,7 @@ static enum clew_status read_reply(const struct record *record,
         reply_feed(&reply, bytes.s, bytes.len);
     }
     out->response = reply_take(&reply);
+    out->reply_bytes = reply.n_kept;
     status = canon_reply_of(out->response, &out->reply);
     call->is_complete = record->is_whole && record->status < 400 &&
                         reply.is_complete && !record->is_cut && !reply.is_cut;

@@ -68,6 +68,7 @@ struct record_call {
     json_t *response;
     struct canon_request request;
     struct canon_reply reply;
+    size_t reply_bytes; /* what the reply takes, at most */
 };
 
 /* CLEW_INVALID if the request is not what the API says. The caller

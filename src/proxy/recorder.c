@@ -167,6 +167,7 @@ struct batch {
     struct record *records[BATCH];
     int64_t numbers[BATCH]; /* of spool files; 0 = from memory */
     size_t count;
+    size_t n_read; /* of them; the others go back, unread */
     size_t n_bytes;
     size_t n_tree_bytes;
 };
@@ -283,8 +284,34 @@ static void note_callers(const struct recorder *r, const struct scope *scope,
     }
 }
 
+/* Read records, until their replies are too much at once: what they unpack to
+ * and are parsed to shows only then. `*out_n` of them can be linked. */
+static void read_batch(struct batch *batch, struct arena *arena,
+                       struct record_call calls[BATCH],
+                       struct call_input inputs[BATCH], size_t *out_n,
+                       struct recorder_stats *gain)
+{
+    size_t n_bytes = 0;
+    size_t n = 0;
+    size_t i;
+
+    for (i = 0; i < batch->count && n_bytes < BATCH_TREE_BYTES; i++) {
+        if (record_parse(batch->records[i], arena, &calls[i], NULL) ==
+            CLEW_OK) {
+            inputs[n] = calls[i].input;
+            /* from a file it may have been stored before a crash */
+            inputs[n++].is_first = batch->numbers[i] == 0;
+        } else {
+            gain->n_refused++;
+        }
+        n_bytes += calls[i].reply_bytes;
+    }
+    batch->n_read = i;
+    *out_n = n;
+}
+
 /* Read and link a batch without the lock. */
-static enum clew_status store(struct recorder *r, const struct batch *batch,
+static enum clew_status store(struct recorder *r, struct batch *batch,
                               struct recorder_stats *gain)
 {
     struct record_call calls[BATCH];
@@ -298,17 +325,7 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     enum clew_status status = CLEW_OK;
 
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
-    for (size_t i = 0; i < batch->count; i++) {
-        status = record_parse(batch->records[i], &arena, &calls[i], &err);
-        if (status == CLEW_OK) {
-            inputs[n] = calls[i].input;
-            /* from a file it may have been stored before a crash */
-            inputs[n++].is_first = batch->numbers[i] == 0;
-        } else {
-            gain->n_refused++;
-        }
-    }
-    status = CLEW_OK;
+    read_batch(batch, &arena, calls, inputs, &n, gain);
     if (n > 0) {
         status = call_link_many(r->engine, &scope, &arena, inputs, n, results,
                                 statuses, &err);
@@ -323,14 +340,14 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
         gain->n_linked += statuses[i] == CLEW_OK &&
                           !uuid_is_nil(&results[i].request.parent_id);
     }
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < batch->n_read; i++) {
         record_call_release(&calls[i]);
     }
     arena_release(&arena);
     if (status != CLEW_OK) {
         log_event(LOG_WARN, "proxy", "capture",
                   "status=%s records=%zu reason=\"%s\"",
-                  clew_status_code(status), batch->count, err.message);
+                  clew_status_code(status), batch->n_read, err.message);
     }
     return status;
 }
@@ -342,17 +359,24 @@ static bool is_outage(enum clew_status status)
            status == CLEW_TIMEOUT;
 }
 
-/* One of them was not taken; which, shows when they go one by one. */
-static void part(struct recorder *r, struct batch *batch)
+/* All from the nth on go where they came from. */
+static void give_back(struct recorder *r, struct batch *batch, size_t from)
 {
-    r->n_careful = batch->count;
-    for (size_t i = batch->count; i-- > 0;) {
+    for (size_t i = batch->count; i-- > from;) {
         if (batch->numbers[i]) {
             record_free(batch->records[i]); /* its file is still there */
         } else {
             push_back(r, batch->records[i]);
         }
     }
+    batch->count = from;
+}
+
+/* One of them was not taken; which, shows when they go one by one. */
+static void part(struct recorder *r, struct batch *batch)
+{
+    r->n_careful = batch->count;
+    give_back(r, batch, 0);
 }
 
 /* The store did not take it: keep what can be kept, in order. */
@@ -461,6 +485,7 @@ static void *run(void *arg)
         (void)pthread_mutex_unlock(&r->lock);
         status = store(r, &batch, &gain);
         (void)pthread_mutex_lock(&r->lock);
+        give_back(r, &batch, batch.n_read);
         if (r->n_careful > 0) {
             r->n_careful--;
         }

@@ -24,17 +24,21 @@ static void on_event(void *arg, struct str name, struct str data)
 {
     struct reply *reply = arg;
     json_t *event = NULL;
+    const json_t *error;
 
     if (str_eq(data, STR("[DONE]"))) {
         reply->is_complete = true;
         return;
     }
-    if (json_parse(data, &event, NULL) != CLEW_OK) {
+    reply->event_bytes = json_tree_bytes(data);
+    if (reply->n_kept + reply->event_bytes > REPLY_MAX_TREE_BYTES ||
+        json_parse_inner(data, &event, NULL) != CLEW_OK) {
         reply->is_cut = true;
         return;
     }
-    if (json_is_object(json_object_get(event, "error")) && !reply->error) {
-        reply->error = json_incref(json_object_get(event, "error"));
+    error = json_object_get(event, "error");
+    if (!reply->error && (json_is_object(error) || json_is_string(error))) {
+        reply->error = reply_keep(reply, error);
     }
     formats[reply->api].apply(reply, name, event);
     json_decref(event);
@@ -92,9 +96,11 @@ json_t *reply_take(struct reply *reply)
         }
         return body;
     }
-    reply->is_cut = buf_status(&reply->body) != CLEW_OK;
+    reply->n_kept = json_tree_bytes(buf_str(&reply->body));
+    reply->is_cut = buf_status(&reply->body) != CLEW_OK ||
+                    reply->n_kept > REPLY_MAX_TREE_BYTES;
     if (!reply->is_cut &&
-        json_parse(buf_str(&reply->body), &body, NULL) == CLEW_OK) {
+        json_parse_inner(buf_str(&reply->body), &body, NULL) == CLEW_OK) {
         reply->is_complete = true;
     }
     return body;

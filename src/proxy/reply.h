@@ -29,6 +29,9 @@
 #define REPLY_MAX_BYTES (32u << 20)
 /* Parts of one reply. */
 #define REPLY_MAX_PARTS 10000
+/* What is kept of a reply as trees, with the event at hand: a few bytes of text
+ * may be a hundred times as many of nodes. The rest is cut. */
+#define REPLY_MAX_TREE_BYTES (128u << 20)
 
 /* A content block that grows by deltas. */
 struct reply_part {
@@ -46,14 +49,16 @@ struct reply {
     bool is_complete; /* the last event was seen, or the body was whole */
     bool is_cut;      /* over REPLY_MAX_BYTES, or events were lost */
     struct sse sse;
-    struct buf body; /* of an answer that is no stream */
-    json_t *head;    /* the envelope: id, model, usage, stop reason */
-    json_t *error;   /* an error event, or NULL */
-    json_t *whole;   /* a final event that holds everything, or NULL */
-    struct reply_part *parts;
+    struct buf body;          /* of an answer that is no stream */
+    json_t *head;             /* the envelope: id, model, usage, stop reason */
+    json_t *error;            /* an error event, or NULL */
+    json_t *whole;            /* a final event that holds everything, or NULL */
+    struct reply_part *parts; /* in order of their numbers */
     size_t n_parts;
     size_t cap_parts;
     size_t n_bytes;
+    size_t n_kept;      /* bytes of trees and text, at most */
+    size_t event_bytes; /* of the tree of the event at hand, at most */
 };
 
 void reply_init(struct reply *reply, enum canon_api api, bool is_stream);
@@ -68,6 +73,9 @@ json_t *reply_take(struct reply *reply) CLEW_MUST_CHECK;
 
 /* --- for the assemblers --- */
 
+/* A new reference to a copy of what an event tells; NULL if there is none, or
+ * no memory. It counts as kept. */
+json_t *reply_keep(struct reply *reply, const json_t *told);
 /* The part with this number, made from `block` (a new reference, taken) if it
  * is not there; NULL if that cannot be had. */
 struct reply_part *reply_part_at(struct reply *reply, long index,

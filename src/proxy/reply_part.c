@@ -8,17 +8,39 @@
 #include "base/alloc.h"
 #include "base/json.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+json_t *reply_keep(struct reply *reply, const json_t *told)
+{
+    reply->n_kept += told ? reply->event_bytes : 0;
+    return json_copy_tree(told);
+}
+
+/* Where the part with this number is, or belongs. */
+static size_t place_of(const struct reply *reply, long index)
+{
+    size_t low = 0;
+    size_t high = reply->n_parts;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (reply->parts[mid].index < index) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
 
 struct reply_part *reply_find_part(struct reply *reply, long index)
 {
-    for (size_t i = reply->n_parts; i-- > 0;) {
-        if (reply->parts[i].index == index) {
-            return &reply->parts[i];
-        }
-    }
-    return NULL;
+    size_t at = place_of(reply, index);
+
+    return at < reply->n_parts && reply->parts[at].index == index
+               ? &reply->parts[at]
+               : NULL;
 }
 
 static bool grow(struct reply *reply)
@@ -50,7 +72,9 @@ struct reply_part *reply_part_at(struct reply *reply, long index, json_t *block)
         json_decref(block);
         return part;
     }
-    part = &reply->parts[reply->n_parts++];
+    part = &reply->parts[place_of(reply, index)];
+    memmove(part + 1, part,
+            (size_t)(&reply->parts[reply->n_parts++] - part) * sizeof(*part));
     memset(part, 0, sizeof(*part));
     part->index = index;
     part->block = block;
@@ -68,9 +92,23 @@ void reply_extend(struct reply *reply, struct reply_part *part,
     }
     part->field = field;
     part->is_json = is_json;
+    reply->n_kept += text.len;
     if (buf_append_str(&part->text, text) != CLEW_OK) {
         reply->is_cut = true;
     }
+}
+
+/* Is there room for the tree that `text` will be? It counts as kept then. */
+static bool may_parse(struct reply *reply, struct str text)
+{
+    size_t bytes = json_tree_bytes(text);
+
+    if (reply->n_kept + bytes > REPLY_MAX_TREE_BYTES) {
+        reply->is_cut = true;
+        return false;
+    }
+    reply->n_kept += bytes;
+    return true;
 }
 
 /* Put what the deltas brought into the block. */
@@ -86,7 +124,12 @@ static void finish_part(struct reply *reply, struct reply_part *part)
     if (!part->field || text.len == 0) {
         return;
     }
-    if (part->is_json && json_parse(text, &value, NULL) == CLEW_OK) {
+    /* arguments are parsed by whoever reads them (engine/call/canon.h) */
+    if ((part->is_json || strcmp(part->field, "arguments") == 0) &&
+        !may_parse(reply, text)) {
+        return;
+    }
+    if (part->is_json && json_parse_inner(text, &value, NULL) == CLEW_OK) {
         (void)json_set(part->block, part->field, value); /* OOM: left out */
         return;
     }
@@ -108,22 +151,10 @@ static void finish_part(struct reply *reply, struct reply_part *part)
     (void)json_set_str(part->block, part->field, text);
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-    const struct reply_part *x = a;
-    const struct reply_part *y = b;
-
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 json_t *reply_blocks(struct reply *reply)
 {
     json_t *blocks = json_array();
 
-    if (reply->n_parts > 0) {
-        qsort(reply->parts, reply->n_parts, sizeof(*reply->parts),
-              compare_parts);
-    }
     for (size_t i = 0; i < reply->n_parts && blocks; i++) {
         finish_part(reply, &reply->parts[i]);
         if (json_array_append(blocks, reply->parts[i].block) != 0) {

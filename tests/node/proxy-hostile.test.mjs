@@ -13,7 +13,7 @@ import tls from "node:tls";
 import zlib from "node:zlib";
 
 import { startServer, tempFolder } from "./lib/server.mjs";
-import { startUpstream } from "./lib/upstream.mjs";
+import { startRaw, startUpstream } from "./lib/upstream.mjs";
 import { PATIENCE_MS, until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
@@ -168,34 +168,6 @@ describe("a hostile client", () => {
     assert.equal((await server.api().get("/healthz")).status, 200);
   });
 });
-
-/* An upstream of bytes: `script(socket, request)` once a request's head is in. */
-async function startRaw(script) {
-  const sockets = new Set();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    let seen = "";
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-    socket.on("data", (part) => {
-      seen += part.toString("latin1");
-      if (seen.includes("\r\n\r\n")) {
-        const request = seen;
-        seen = "";
-        script(socket, request);
-      }
-    });
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    sockets,
-    stop: () => new Promise((resolve) => {
-      server.close(resolve);
-      for (const socket of sockets) socket.destroy();
-    }),
-  };
-}
 
 describe("a hostile upstream", () => {
   let script;

@@ -200,7 +200,7 @@ static enum clew_status feed_call(struct feed *feed, const json_t *call)
     enum clew_status status;
 
     if (json_is_string(arguments) &&
-        json_parse(text_of(arguments), &parsed, NULL) == CLEW_OK) {
+        json_parse_inner(text_of(arguments), &parsed, NULL) == CLEW_OK) {
         arguments = parsed;
     }
     status = feed_tool_use(feed, field(function, "name"), field(call, "id"),

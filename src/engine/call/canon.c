@@ -69,7 +69,7 @@ static json_t *arguments_of(const json_t *arguments)
         return json_object();
     }
     if (json_is_string(arguments) &&
-        json_parse(json_text(arguments), &parsed, NULL) == CLEW_OK) {
+        json_parse_inner(json_text(arguments), &parsed, NULL) == CLEW_OK) {
         return parsed;
     }
     return share(arguments);

@@ -16,6 +16,7 @@ import crypto from "node:crypto";
 import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
+import net from "node:net";
 import zlib from "node:zlib";
 
 const usage = { input_tokens: 11, output_tokens: 7 };
@@ -163,6 +164,38 @@ const formats = {
   "/v1/chat/completions": [chat, chatEvents],
   "/v1/responses": [responses, responsesEvents],
 };
+
+/* The paths that are captured, and the events by which each says `blocks`. */
+export const streamed = Object.keys(formats);
+export const eventsOf = (path, body, blocks) => [...formats[path][1](body, blocks)];
+
+/* An upstream of bytes: `script(socket, request)` once a request's head is in. */
+export async function startRaw(script) {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    let seen = "";
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("data", (part) => {
+      seen += part.toString("latin1");
+      if (seen.includes("\r\n\r\n")) {
+        const request = seen;
+        seen = "";
+        script(socket, request);
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    sockets,
+    stop: () => new Promise((resolve) => {
+      server.close(resolve);
+      for (const socket of sockets) socket.destroy();
+    }),
+  };
+}
 
 function sendError(answer, status) {
   answer.writeHead(status, { "content-type": "application/json", "retry-after": "0" });
