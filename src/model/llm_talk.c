@@ -14,6 +14,8 @@
 #define MAX_REQUEST_BYTES (64u * 1024 * 1024)
 #define MAX_REPLY_BYTES (1024u * 1024)
 #define MAX_EVENT_BYTES (1024u * 1024)
+/* Of all that comes: a piece of a word travels in some hundred bytes. */
+#define MAX_STREAM_BYTES (64u * 1024 * 1024)
 /* How often the reader is asked whether it is over. */
 #define LOOK_MS 100
 /* Anthropic's API wants a number. */
@@ -29,7 +31,9 @@ struct stream {
     struct buf plain; /* what came, until it shows to be an event stream */
     bool has_events;
     bool is_whole;
-    bool is_stopped;       /* by the reader, or at the longest length */
+    bool is_stopped;   /* by the reader, or at the longest length */
+    bool is_too_large; /* more came than a reply can take */
+    size_t n_bytes;
     char why[MAX_WHY + 1]; /* an error told in the stream, "" if none */
     int64_t input_tokens;  /* the highest counts told */
     int64_t output_tokens;
@@ -140,6 +144,11 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *arg)
 {
     struct stream *s = arg;
 
+    s->n_bytes += size * count;
+    s->is_too_large = s->n_bytes > MAX_STREAM_BYTES;
+    if (s->is_too_large) {
+        return 0;
+    }
     sse_feed(&s->events, bytes, size * count);
     if (!s->has_events) {
         /* kept up to its limit: an error, or a reply in one piece */
@@ -253,6 +262,10 @@ static enum clew_status judge(struct stream *s, CURL *curl, CURLcode code,
 
     if (s->is_stopped) {
         return CLEW_OK;
+    }
+    if (s->is_too_large || s->events.n_lost > 0) {
+        return clew_fail(err, CLEW_UPSTREAM,
+                         "the language model sent more than a reply takes");
     }
     take_plain(s);
     status = llm_status(s->llm, curl, code, err);

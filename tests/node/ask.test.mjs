@@ -379,6 +379,17 @@ onEachBackend("asking", (open) => {
       for (let i = 0; i < 10; i++) reply.write(piece("x".repeat(1 << 20)));
       reply.end();
     }, /^UPSTREAM_ERROR$/],
+    "events without end": [(reply, _prompt) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      const next = () => reply.destroyed || reply.write(event("ping", { fill: "x".repeat(500_000) }), next);
+      next();
+    }, /^UPSTREAM_ERROR$/],
+    "an answer with a hole": [(reply, prompt) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      reply.write(piece("Your rent in Ulm is not "));
+      reply.write(`data: ${JSON.stringify({ fill: "x".repeat(1 << 20), choices: [{ delta: { content: "1350 but " } }] })}\n\n`);
+      reply.end(`${piece(`900 euros a month. [${number(prompt, /900 euros/)}]`)}data: [DONE]\n\n`);
+    }, /^UPSTREAM_ERROR$/],
     "half an answer": [(reply, _prompt) => {
       reply.writeHead(200, { "content-type": "text/event-stream" });
       reply.write(piece("Your rent is"));
