@@ -3,6 +3,7 @@
  * packages.test.mjs - an agent package of the user's own makes its artifacts.
  */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -155,6 +156,21 @@ extract:
       assert.equal(await opens("Heureka, too late."), false);
       fs.rmSync(config, { recursive: true, force: true });
     });
+
+  test("a pipe among the packages keeps no server from starting, reading or ending", { timeout: 600_000 }, async () => {
+    const config = tempFolder();
+    const folder = path.join(config, "clew/agents");
+    fs.mkdirSync(folder, { recursive: true });
+    execFileSync("mkfifo", [path.join(folder, "first.yaml")]);
+    const server = await open({ env: { XDG_CONFIG_HOME: config } });
+    const named = async (names) => untilSo(client(server.url), ({ problems }) =>
+      String(problems.map(({ file }) => path.basename(file))) === String(names));
+    await named(["first.yaml"]);
+    execFileSync("mkfifo", [path.join(folder, "second.yaml")]);
+    await named(["first.yaml", "second.yaml"]);
+    await until("it is said", () => /agent_package .*second\.yaml/.test(server.log()));
+    fs.rmSync(config, { recursive: true, force: true });
+  });
 
   test("without what is required nothing is kept", async () => {
     const config = tempFolder();

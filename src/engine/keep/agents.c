@@ -9,9 +9,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Memory of a whole set: as many packages as there may be, at their longest,
  * with what was read of them. */
@@ -63,78 +66,92 @@ static bool is_package(struct str name)
            (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")));
 }
 
-static int by_name(const void *a, const void *b)
+/* The first names of a folder, sorted. */
+struct listing {
+    char *names[AGENT_MAX_PACKAGES + 1]; /* one more says that there are more */
+    size_t count;
+    int trouble; /* errno of a folder that cannot be read, 0 */
+};
+
+/* In its place, if it is among the first. */
+static bool list_name(struct arena *arena, struct listing *list,
+                      const char *name)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    size_t cap = sizeof(list->names) / sizeof(list->names[0]);
+    size_t at = list->count;
+    char *copy;
+
+    while (at > 0 && strcmp(name, list->names[at - 1]) < 0) {
+        at--;
+    }
+    if (at == cap) {
+        return true;
+    }
+    /* what falls out at the end leaves its room */
+    copy = list->count == cap ? list->names[cap - 1]
+                              : arena_alloc(arena, NAME_MAX + 1);
+    if (!copy) {
+        return false;
+    }
+    list->count += list->count < cap;
+    memmove(&list->names[at + 1], &list->names[at],
+            (list->count - 1 - at) * sizeof(list->names[0]));
+    (void)snprintf(copy, NAME_MAX + 1, "%s", name);
+    list->names[at] = copy;
+    return true;
 }
 
-/* The names of the packages in a folder, sorted; a missing one has none. */
+/* The names of packages in a folder; a missing one has none. */
 static enum clew_status list_folder(struct arena *arena, const char *folder,
-                                    char ***out_names, size_t *out_count,
-                                    struct clew_error *err)
+                                    struct listing *out, struct clew_error *err)
 {
     DIR *dir = opendir(folder);
     const struct dirent *entry;
-    char **names = NULL;
-    size_t count = 0;
-    size_t cap = 0;
-    enum clew_status status = CLEW_NO_MEMORY;
+    bool is_ok = true;
 
-    *out_count = 0;
+    memset(out, 0, sizeof(*out));
     if (!dir) {
-        /* a home that may not be looked into holds none for this user */
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES
+        out->trouble = errno == ENOENT ? 0 : errno;
+        return out->trouble == 0 || out->trouble == ENOTDIR ||
+                       out->trouble == EACCES
                    ? CLEW_OK
                    : clew_fail(err, CLEW_INTERNAL,
                                "could not read the folder of agents: %s",
-                               strerror(errno));
+                               strerror(out->trouble));
     }
-    while ((entry = readdir(dir)) != NULL) {
-        void *grown;
-
-        if (!is_package(str_of(entry->d_name))) {
-            continue;
-        }
-        grown = arena_grow(arena, names, count, &cap, sizeof(*names));
-        if (!grown) {
-            goto out;
-        }
-        names = grown;
-        names[count] = arena_string(arena, entry->d_name);
-        if (!names[count]) {
-            goto out;
-        }
-        count++;
+    while (is_ok && (entry = readdir(dir)) != NULL) {
+        is_ok = !is_package(str_of(entry->d_name)) ||
+                list_name(arena, out, entry->d_name);
     }
-    if (count > 0) {
-        qsort(names, count, sizeof(*names), by_name);
-    }
-    *out_names = names;
-    *out_count = count;
-    status = CLEW_OK;
-out:
     (void)closedir(dir); /* only read from */
-    return status;
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
+/* Files only: a pipe would keep the reader waiting. */
 static enum clew_status read_whole(const char *path, struct buf *out)
 {
-    FILE *in = fopen(path, "rb");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     char chunk[4096];
-    size_t len;
+    struct stat info;
+    ssize_t len = 1;
     enum clew_status status = CLEW_OK;
 
-    if (!in) {
+    if (fd < 0) {
         return CLEW_NOT_FOUND;
     }
-    while (status == CLEW_OK &&
-           (len = fread(chunk, 1, sizeof(chunk), in)) > 0) {
-        status = buf_append(out, chunk, len);
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        status = CLEW_NOT_FOUND;
     }
-    if (status == CLEW_OK && ferror(in)) {
-        status = CLEW_INTERNAL;
+    while (status == CLEW_OK && len > 0) {
+        len = read(fd, chunk, sizeof(chunk));
+        if (len > 0) {
+            status = buf_append(out, chunk, (size_t)len);
+        } else if (len < 0 && errno != EINTR) {
+            status = CLEW_NOT_FOUND;
+        }
+        len = len < 0 ? 1 : len; /* once more, if it was interrupted */
     }
-    (void)fclose(in); /* only read from */
+    (void)close(fd); /* only read from */
     return status;
 }
 
@@ -233,21 +250,43 @@ static enum clew_status load_file(struct agents *set,
     return status;
 }
 
+/* A home that may not be looked into holds none for this user. Where there were
+ * some it is no wish that they go. */
+static enum clew_status keep_all(struct agents *set,
+                                 const struct agents *before,
+                                 const char *folder, int trouble)
+{
+    char words[128];
+    enum clew_status status = CLEW_OK;
+
+    if (!before || before->n_items == N_BUILTINS) {
+        return CLEW_OK;
+    }
+    (void)snprintf(words, sizeof(words), "the folder cannot be read: %s",
+                   strerror(trouble));
+    status = add_problem(set, folder, 1, words);
+    for (size_t i = N_BUILTINS; i < before->n_items && status == CLEW_OK; i++) {
+        status = keep_older(set, before, before->items[i].file.s);
+    }
+    return status;
+}
+
 static enum clew_status load_folder(struct agents *set,
                                     const struct agents *before,
                                     const char *folder, struct clew_error *err)
 {
-    char **names = NULL;
-    size_t count = 0;
-    enum clew_status status =
-        list_folder(&set->arena, folder, &names, &count, err);
+    struct listing list;
+    enum clew_status status = list_folder(&set->arena, folder, &list, err);
 
-    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+    if (status == CLEW_OK && list.trouble) {
+        return keep_all(set, before, folder, list.trouble);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         if (i == AGENT_MAX_PACKAGES) {
             return add_problem(set, folder, 1,
                                "too many packages; the rest is left out");
         }
-        status = load_file(set, before, folder, names[i]);
+        status = load_file(set, before, folder, list.names[i]);
     }
     return status;
 }

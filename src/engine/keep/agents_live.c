@@ -9,6 +9,7 @@
 #include "engine/keep/agents.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,15 +31,18 @@ static void look(const char *folder, unsigned char out[SHA256_SIZE])
     DIR *dir = opendir(folder);
     const struct dirent *entry;
 
-    memset(out, 0, SHA256_SIZE);
+    /* one that may not be read is none that is gone */
+    memset(out, !dir && errno != ENOENT ? 1 : 0, SHA256_SIZE);
     while (dir && (entry = readdir(dir)) != NULL) {
         unsigned char digest[SHA256_SIZE];
         struct sha256 hash;
         struct stat st;
 
-        if (entry->d_name[0] == '.' ||
-            fstatat(dirfd(dir), entry->d_name, &st, 0) != 0) {
+        if (entry->d_name[0] == '.') {
             continue;
+        }
+        if (fstatat(dirfd(dir), entry->d_name, &st, 0) != 0) {
+            memset(&st, 0, sizeof(st)); /* a link to nowhere is there, too */
         }
         sha256_init(&hash);
         sha256_add_str(&hash, str_of(entry->d_name));
