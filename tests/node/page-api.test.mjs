@@ -114,6 +114,10 @@ onEachBackend("the page's API", (open) => {
     const all = await find(chat.slice(0, 13));
     assert.ok(all.some((item) => item.kind === "chat" && item.id === chat));
     for (const item of all) assert.ok(item.id.startsWith(chat.slice(0, 13)), item.id);
+    const effort = isOk(await api.post("/api/v1/efforts", { user_id: "ada", goal: "oil the gate" }), 201).id;
+    assert.deepEqual(await find(effort, "?kind=effort"), [{ kind: "effort", id: effort }]);
+    assert.deepEqual(await find(effort), [{ kind: "memory", id: effort }]);
+    assert.deepEqual(await find(chat, "?kind=effort"), []);
     assert.deepEqual(await find("ffffffff"), []);
     for (const odd of ["xyz", chat.slice(0, 3), `${chat}0`, "%27%20OR%201=1", "0000"]) {
       assert.deepEqual(await find(odd), [], odd);

@@ -20,29 +20,32 @@
 
 /* --- ids ------------------------------------------------------------------ */
 
-/* Words of usage lines that stand for ids, and the kind the API calls them. */
-static const struct {
+/* A word of usage lines that stands for an id, the kind the API calls it, and
+ * the command that lists them. */
+struct noun {
     const char *word;
     const char *kind;
-} nouns[] = {
-    {"CHAT", "chat"},
-    {"MEMORY", "memory"},
-    {"EFFORT", "memory"},
-    {"THOUGHT", "memory"},
-    {"TURN", "turn"},
-    {"CALL", "request"},
-    {"CHAIN", "chain"},
-    {"EPISODE", "episode"},
-    {"LINK", "link"},
-    {"SESSION", "session"},
-    {"CONVERSATION", "conversation"},
+    const char *lister;
+};
+static const struct noun nouns[] = {
+    {"CHAT", "chat", "chats"},
+    {"MEMORY", "memory", "memories"},
+    {"EFFORT", "effort", "efforts --all"},
+    {"THOUGHT", "memory", "memories"},
+    {"TURN", "turn", "history CHAT --json"},
+    {"CALL", "request", "requests"},
+    {"CHAIN", "chain", "chains"},
+    {"EPISODE", "episode", "episodes"},
+    {"LINK", "link", "links"},
+    {"SESSION", "session", "sessions CHAT"},
+    {"CONVERSATION", "conversation", "requests --json"},
 };
 
-static const char *kind_of(struct str word)
+static const struct noun *noun_of(struct str word)
 {
     for (size_t i = 0; i < sizeof(nouns) / sizeof(nouns[0]); i++) {
         if (str_eq(word, str_of(nouns[i].word))) {
-            return nouns[i].kind;
+            return &nouns[i];
         }
     }
     return NULL;
@@ -104,13 +107,13 @@ static enum clew_status find_id(struct cli *cli, struct str part,
     /* of "CHAT|MEMORY" a chat comes first: a memory can be typed further */
     while (status == CLEW_OK && json_array_size(found) == 0 &&
            str_split(&usage, '|', &word)) {
-        const char *kind = kind_of(word);
+        const struct noun *noun = noun_of(word);
         json_t *answer = NULL;
 
-        if (!kind) {
+        if (!noun) {
             continue;
         }
-        status = ask(cli, part, kind, &answer, err);
+        status = ask(cli, part, noun->kind, &answer, err);
         if (status == CLEW_OK &&
             json_array_extend(found, json_object_get(answer, "items")) != 0) {
             status = clew_no_memory(err);
@@ -227,7 +230,7 @@ static bool names_id(struct str usage)
     struct str word;
 
     while (str_split(&usage, '|', &word)) {
-        if (kind_of(word)) {
+        if (noun_of(word)) {
             return true;
         }
     }
@@ -430,7 +433,7 @@ static enum clew_status resolve_time(struct cli *cli, const char *option,
     return *value ? CLEW_OK : clew_no_memory(err);
 }
 
-/* An option's id is one by now; operands are for the API to judge. */
+/* An option's id is one by now. */
 static enum clew_status check_id(const struct arg_option *option,
                                  const char *value, struct clew_error *err)
 {
@@ -449,6 +452,25 @@ static enum clew_status check_id(const struct arg_option *option,
                            "--%s: \"%.40s\" is no id, nor four or more hex "
                            "digits that one begins with",
                            option->name, value);
+}
+
+/* Nothing has the operand's beginning: say what lists what has one. Other words
+ * are for the API to judge. */
+static enum clew_status check_operand(struct str usage, const char *value,
+                                      struct clew_error *err)
+{
+    const struct noun *noun = noun_of(usage);
+
+    if (!is_part(str_of(value))) {
+        return CLEW_OK;
+    }
+    return noun ? clew_fail(err, CLEW_NOT_FOUND,
+                            "no %s has an id that begins with \"%.40s\"; "
+                            "\"clew %s\" lists them",
+                            noun->kind, value, noun->lister)
+                : clew_fail(err, CLEW_NOT_FOUND,
+                            "nothing has an id that begins with \"%.40s\"",
+                            value);
 }
 
 enum clew_status typed_resolve(struct cli *cli, struct clew_error *err)
@@ -475,6 +497,9 @@ enum clew_status typed_resolve(struct cli *cli, struct clew_error *err)
 
         if (names_id(usage)) {
             status = resolve_ids(cli, usage, &args->operands[i], err);
+            if (status == CLEW_OK) {
+                status = check_operand(usage, args->operands[i], err);
+            }
         }
     }
     return status;

@@ -27,8 +27,8 @@ struct cli;
 
 /*
  * Put ids and times in place of what was typed. A beginning that several
- * things share is CLEW_INVALID and names them; one that none has stays, for
- * the API to say so.
+ * things share is CLEW_INVALID and names them, one that none has is
+ * CLEW_NOT_FOUND.
  */
 enum clew_status typed_resolve(struct cli *cli,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -21,6 +21,9 @@ DB_SQL(CHAINS, BEGINNING("id", "chains"));
 DB_SQL(EPISODES, BEGINNING("id", "episodes"));
 DB_SQL(LINKS, BEGINNING("id", "link_decisions"));
 DB_SQL(REQUESTS, BEGINNING("id", "requests"));
+/* Some memories: a command that takes an effort means no fact beside it. */
+DB_SQL(EFFORTS, "SELECT id FROM memories WHERE tenant = $1 AND id >= $2"
+                " AND id <= $3 AND type = 'effort' ORDER BY id LIMIT $4");
 DB_SQL(TRACES, BEGINNING("id", "traces"));
 /* A conversation's id is that of its first chat. */
 DB_SQL(CONVERSATIONS,
@@ -37,6 +40,7 @@ static const struct {
     {"chain", &CHAINS},    {"episode", &EPISODES},
     {"link", &LINKS},      {"request", &REQUESTS},
     {"trace", &TRACES},    {"conversation", &CONVERSATIONS},
+    {"effort", &EFFORTS},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -56,6 +60,13 @@ bool ids_is_kind(struct str name)
         }
     }
     return false;
+}
+
+/* Without a kind an effort is told once, as the memory it is. */
+static bool is_asked_for(const struct work *work, size_t kind)
+{
+    return work->kind.len == 0 ? kinds[kind].sql != &EFFORTS
+                               : str_eq(work->kind, str_of(kinds[kind].name));
 }
 
 static int digit_of(char c)
@@ -117,7 +128,7 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
 
     work->n_found = 0; /* it may be done again */
     for (size_t i = 0; i < N_KINDS && status == CLEW_OK; i++) {
-        if (work->kind.len == 0 || str_eq(work->kind, str_of(kinds[i].name))) {
+        if (is_asked_for(work, i)) {
             status = find_kind(tx, work, i, err);
         }
     }

@@ -36,7 +36,8 @@ bool ids_is_kind(struct str name);
 
 /*
  * The things whose id begins with `part` (hex digits, with or without dashes),
- * of one kind or, with `kind` empty, of all; oldest first in each. What is no
+ * of one kind or, with `kind` empty, of all; oldest first in each. An effort is
+ * a memory too, and told as one unless efforts are asked for. What is no
  * beginning of an id finds nothing.
  */
 enum clew_status ids_find(struct engine *engine, const struct scope *scope,
