@@ -506,6 +506,14 @@ onEachBackend("asking", (open) => {
     assert.deepEqual(known.sentences.map(({ text }) => text), ["The ferry to Texel leaves at ten past every hour."]);
     const none = await own.clew("ask", "Who won the chess olympiad in Budapest?", "--user", "ada");
     assert.match(none.stdout, /^Nothing is known about that\./);
+    /* what held before pushes out nothing that took its place, and is marked */
+    for (const [content, created_at] of [
+      ["I'm a backend developer in the routing team. My manager is Ingrid Solheim.", "2026-10-18T08:00:00Z"],
+      ["Ingrid Solheim left the company. Since Monday I report to Tomasz Wilk.", "2026-11-05T08:00:00Z"]]) {
+      isOk(await own.api().post("/api/v1/turns", { user_id: "jo", role: "user", content, created_at }), 201);
+    }
+    const manager = await own.clew("ask", "Who is my manager?", "--user", "jo");
+    assert.match(manager.stdout, /^Ingrid Solheim left .*Wilk\. \[1\]\nI'm a .*Solheim\. \[2\]\n\n\[1\].*[^s]\n\[2\].*, no longer holds\n$/);
     isError(await own.api().post("/api/v1/ask", {}), 400, undefined, "query");
     isError(await own.api().post("/api/v1/ask", { query: "x".repeat(9000) }), 400, undefined, "query");
   });

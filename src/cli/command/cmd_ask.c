@@ -102,6 +102,9 @@ static void show_source(struct cli *cli, const json_t *source, bool has_words)
     if (chat.len > 0) {
         (void)fprintf(cli->out.file, ", chat %.*s", TYPED_ID_COLUMNS, chat.s);
     }
+    if (json_is_true(json_object_get(source, "superseded"))) {
+        output_text(&cli->out, OUTPUT_DIM, STR(", no longer holds"));
+    }
     if (json_is_true(json_object_get(source, "is_instruction"))) {
         output_text(&cli->out, OUTPUT_BOLD, STR(", reads like an order"));
     }

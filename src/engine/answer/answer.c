@@ -119,9 +119,10 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
 }
 
 /* Is the passage an answer by itself? Recall must believe in it, nearly as much
- * as in the best; and where one of those, or the same question put before, has
- * the question's words, one without any is beside the point, unless recall is
- * sure. */
+ * as in the best; and where one of those that still holds, or the same question
+ * put before, has the question's words, one without any is beside the point,
+ * unless recall is sure. What took another's place may well say it in words of
+ * its own: "I report to Wilk" now, of my manager. */
 static bool is_answer(const struct answer *answer, size_t at)
 {
     double least =
@@ -131,6 +132,7 @@ static bool is_answer(const struct answer *answer, size_t at)
 
     for (size_t i = 0; i < answer->n_sources && i < PASSAGES; i++) {
         is_any_spoken_of |= answer->sources[i].is_spoken_of &&
+                            !answer->sources[i].hit->is_superseded &&
                             answer->sources[i].hit->item.score >= least;
     }
     if (is_any_spoken_of && !answer->sources[at].is_spoken_of) {
