@@ -490,14 +490,28 @@ static void what_friends_tell_each_other(void **state)
     CHECK(rows);
 }
 
+static void what_somebody_wrote_has_a_verb_of_its_own(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-11-12", "The landlord wrote: from December our rent goes up.",
+         "2026-12-01", "2026-12-31"},
+        {"2026-11-12", "We met: in February we will move.", "2027-02-01",
+         "2027-02-28"},
+        {"2026-11-12", "Fixed: tap, Tuesday", "2026-11-10", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 /* 2026-04-15 is a Wednesday. */
 static void one_of_a_months_weekdays(void **state)
 {
     static const struct said rows[] = {
         {"2026-04-15", "The regatta is on the third Saturday in June.",
          "2026-06-20", NULL},
-        {"2026-04-15", "We signed on the second Monday of March.",
-         "2026-03-09", NULL},
+        {"2026-04-15", "We signed on the second Monday of March.", "2026-03-09",
+         NULL},
         {"2026-04-15", "the last Tuesday of next month suits everyone",
          "2026-05-26", NULL},
         {"2026-04-15", "Opening night: first Friday in October 2027",
@@ -512,6 +526,15 @@ static void one_of_a_months_weekdays(void **state)
          "2026-06-28", NULL},
         {"2026-04-15", "Il mercatino è il secondo sabato di giugno.",
          "2026-06-13", NULL},
+        /* nor is a month's last weekend, or week, the one before today */
+        {"2026-11-09", "We go to Ghent the last weekend of January.",
+         "2027-01-30", "2027-01-31"},
+        {"2026-11-09", "Am ersten Wochenende im März wird gestrichen.",
+         "2027-03-06", "2027-03-07"},
+        {"2026-11-09", "The kiln is free the last week of January.",
+         "2027-01-01", "2027-01-31"},
+        {"2026-11-09", "Only the last weekend of the fair is left.", NULL,
+         NULL},
         /* of no month, or of each */
         {"2026-04-15", "The knitting circle meets on the second Tuesday.", NULL,
          NULL},
@@ -569,6 +592,7 @@ int main(void)
         cmocka_unit_test(french_days),
         cmocka_unit_test(limits_and_beginnings),
         cmocka_unit_test(what_friends_tell_each_other),
+        cmocka_unit_test(what_somebody_wrote_has_a_verb_of_its_own),
         cmocka_unit_test(one_of_a_months_weekdays),
         cmocka_unit_test(days_counted_from_a_day),
     };

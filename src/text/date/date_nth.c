@@ -208,39 +208,48 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
     return true;
 }
 
-/* ---- one of a month's weekdays ---- */
+/* ---- one of a month's weekdays or weekends ---- */
 
 /* Of a month's Tuesdays the fifth is the last there can be. */
 #define MAX_RANK 5
 #define LAST_RANK 0
+#define SATURDAY 5
 
-/* "the second Tuesday", "the last Friday" */
-static bool take_rank(const struct date_parser *p, size_t *at,
-                      int64_t *out_rank, int64_t *out_weekday)
+/* "the second Tuesday", "the last weekend" */
+struct rank {
+    int64_t nth;
+    int64_t weekday; /* a weekend's is its Saturday */
+    bool is_weekend;
+};
+
+static bool take_rank(const struct date_parser *p, size_t *at, struct rank *out)
 {
     size_t next = *at;
-    const struct date_item *rank;
-    const struct date_item *weekday;
+    const struct date_item *nth;
+    const struct date_item *of;
     bool is_last;
+    bool is_weekend;
 
     date_skip(p, &next, DC_THE);
-    rank = date_item_at(p, next);
-    weekday = date_item_at(p, next + 1);
-    is_last = rank->class == DC_LAST && rank->value == 0;
-    if (weekday->class != DC_WEEKDAY || weekday->breaks ||
+    nth = date_item_at(p, next);
+    of = date_item_at(p, next + 1);
+    is_last = nth->class == DC_LAST && nth->value == 0;
+    is_weekend = of->class == DC_UNIT && of->value == DU_WEEKEND &&
+                 !of->is_risky; /* "the first weekends" are several */
+    if ((of->class != DC_WEEKDAY && !is_weekend) || of->breaks ||
         date_class_before(p, *at) == DC_WEEKDAY || /* "Sat the 1st, Monday" */
-        !(is_last || (rank->class == DC_ORDINAL && rank->value <= MAX_RANK))) {
+        !(is_last || (nth->class == DC_ORDINAL && nth->value <= MAX_RANK))) {
         return false;
     }
-    *out_rank = is_last ? LAST_RANK : rank->value;
-    *out_weekday = weekday->value;
+    *out = (struct rank){is_last ? LAST_RANK : nth->value,
+                         is_weekend ? SATURDAY : of->value, is_weekend};
     *at = next + 2;
     return true;
 }
 
-/* The day in that month; false if it has no fifth. */
-static bool rank_in(int64_t year, int64_t month, int64_t rank, int64_t weekday,
-                    int64_t *out)
+/* The days in that month; false if it has no fifth. */
+static bool rank_in(int64_t year, int64_t month, const struct rank *rank,
+                    struct when *out)
 {
     int64_t first;
     int64_t next;
@@ -250,21 +259,21 @@ static bool rank_in(int64_t year, int64_t month, int64_t rank, int64_t weekday,
         return false;
     }
     next = day_move(first, DU_MONTH, 1);
-    day = first + (weekday - day_weekday(first) + 7) % 7;
-    day += 7 * (rank == LAST_RANK ? (next - 1 - day) / 7 : rank - 1);
-    *out = day;
+    day = first + (rank->weekday - day_weekday(first) + 7) % 7;
+    day += 7 * (rank->nth == LAST_RANK ? (next - 1 - day) / 7 : rank->nth - 1);
+    *out = rank->is_weekend ? when_days(day, day + 2, DATE_RANGE)
+                            : when_days(day, day + 1, DATE_DAY);
     return day < next;
 }
 
 /* The same in "March", "March 2027", "next month". */
-static bool rank_of(const struct date_parser *p, size_t *at, int64_t rank,
-                    int64_t weekday, struct when *out)
+static bool rank_of(const struct date_parser *p, size_t *at,
+                    const struct rank *rank, struct when *out)
 {
     const struct date_ref *ref = &p->ref;
     int64_t month = date_item_at(p, *at + 1)->value;
     int64_t year = ref->year;
     int64_t shift;
-    int64_t day;
     bool is_unsure = false;
     bool has_year = false;
 
@@ -277,17 +286,15 @@ static bool rank_of(const struct date_parser *p, size_t *at, int64_t rank,
                date_is(p, *at + 1, DC_MONTH)) {
         *at += 2;
         has_year = date_take_year(p, at, &year);
-        if (!has_year && rank_in(year, month, rank, weekday, &day)) {
-            year = date_year_for(ref, when_days(day, day + 1, DATE_DAY),
-                                 &is_unsure);
+        if (!has_year && rank_in(year, month, rank, out)) {
+            year = date_year_for(ref, *out, &is_unsure);
         }
     } else {
         return false;
     }
-    if (!rank_in(year, month, rank, weekday, &day)) {
+    if (!rank_in(year, month, rank, out)) {
         return false;
     }
-    *out = when_days(day, day + 1, DATE_DAY);
     out->is_relative = !has_year;
     out->is_unsure = is_unsure;
     return true;
@@ -296,11 +303,9 @@ static bool rank_of(const struct date_parser *p, size_t *at, int64_t rank,
 bool date_rule_rank(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at;
-    int64_t rank;
-    int64_t weekday;
+    struct rank rank;
 
-    if (!take_rank(p, &next, &rank, &weekday) ||
-        !rank_of(p, &next, rank, weekday, out)) {
+    if (!take_rank(p, &next, &rank) || !rank_of(p, &next, &rank, out)) {
         return false;
     }
     *at = next;
@@ -311,12 +316,10 @@ bool date_is_rank_alone(const struct date_parser *p, size_t *at)
 {
     size_t next = *at;
     struct when when;
-    int64_t rank;
-    int64_t weekday;
+    struct rank rank;
 
-    if (date_rule_rank(p, &next, &when) ||
-        !take_rank(p, &next, &rank, &weekday) ||
-        (rank == LAST_RANK && !date_is(p, next, DC_OF))) {
+    if (date_rule_rank(p, &next, &when) || !take_rank(p, &next, &rank) ||
+        (rank.nth == LAST_RANK && !date_is(p, next, DC_OF))) {
         return false;
     }
     *at = next;

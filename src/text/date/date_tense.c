@@ -314,7 +314,7 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
         scan->seen.is_done =
             (scan->is_english ? before & TW_PRONOUN : scan->has_have) &&
             (class & TW_MOVE || !(class & TW_ARRANGED));
-    } else if (class == TW_NONE && is_present(scan, token)) {
+    } else if (!(class & ~TW_REACH) && is_present(scan, token)) {
         see(scan, TENSE_FUTURE, false);
     }
     note_class(scan, tokens, i, class);
@@ -472,6 +472,16 @@ static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
     }
 }
 
+/* "She wrote: from May the rent goes up": a clause, that no heading rules */
+static bool has_verb_behind(const struct tense_scan *scan,
+                            const struct tokens *tokens, size_t to)
+{
+    struct tense_scan behind = *scan;
+
+    see_behind(&behind, tokens, to);
+    return behind.seen.tense != TENSE_NONE;
+}
+
 /* "in her last year", "Hattie's last week" */
 static bool is_owned(const struct tokens *tokens, size_t from, size_t at)
 {
@@ -548,7 +558,8 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
         }
     }
     if (scan.seen.tense == TENSE_NONE && scan.heading_at > 0 &&
-        at <= scan.heading_at + HEADING_TOKENS) {
+        at <= scan.heading_at + HEADING_TOKENS &&
+        !has_verb_behind(&scan, tokens, place->to)) {
         scan.seen = heading; /* "Fixed: login, Tuesday" */
     }
     scan.seen.is_mixed =

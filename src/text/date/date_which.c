@@ -417,7 +417,7 @@ static bool is_told(const struct date_parser *p, size_t at, bool has_the)
            (has_the || (item->class == DC_UNIT && item->value == DU_DAY));
 }
 
-/* "the last two weeks of July": not from today */
+/* "the last week of July", "the last two weeks of July": not from today */
 static bool is_of_month(const struct date_parser *p, size_t at)
 {
     return (date_is(p, at, DC_OF) || date_is(p, at, DC_IN)) &&
@@ -477,6 +477,10 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
                          which == DC_NEXT ? n : -n);
         *at = after + 1;
         return true;
+    }
+    if (which == DC_LAST && date_is(p, next, DC_UNIT) &&
+        is_of_month(p, next + 1)) {
+        return false;
     }
     if (!which_named(p, is_coming ? DC_COMING : which, &next, out)) {
         return false;

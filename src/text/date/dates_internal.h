@@ -353,7 +353,7 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out);
 bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out);
 /* on the 5th, Friday the 5th */
 bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out);
-/* the second Tuesday in March, the last Friday of next month */
+/* the second Tuesday in March, the last weekend of next month */
 bool date_rule_rank(const struct date_parser *p, size_t *at, struct when *out);
 /* Move past such words without a month: "my first Monday", "the last Friday of
  * the month". */
