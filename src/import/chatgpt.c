@@ -127,6 +127,17 @@ static struct str parent_of(const struct walk *walk, struct str id,
                     : json_text(json_object_getn(walk->above, id.s, id.len));
 }
 
+/* Each tree begins with a node that has no message, and an empty one of the
+ * system. */
+static enum import_reason reason_of(const json_t *message, const char *role)
+{
+    return is_hidden(message) ? IMPORT_HIDDEN
+           : !message || json_is_null(message) ||
+                   (role && strcmp(role, "system") == 0)
+               ? IMPORT_NO_MESSAGE
+               : IMPORT_EMPTY;
+}
+
 static enum clew_status take_node(struct walk *walk, struct str id,
                                   const json_t *node, struct clew_error *err)
 {
@@ -152,8 +163,7 @@ static enum clew_status take_node(struct walk *walk, struct str id,
     }
     if (!out.content) {
         return importer_skip(walk->importer, out.id, out.parent,
-                             is_hidden(message) ? IMPORT_HIDDEN : IMPORT_EMPTY,
-                             err);
+                             reason_of(message, out.role), err);
     }
     /* Some have no time of their own: that of the one before them. */
     if (time_of(time) > 0) {

@@ -75,7 +75,8 @@ enum import_reason {
     IMPORT_PLUMBING, /* what the program notes for itself */
     IMPORT_THINKING, /* a model's reasoning alone */
     IMPORT_EMPTY,    /* no words in it */
-    IMPORT_REASONS
+    IMPORT_REASONS,
+    IMPORT_NO_MESSAGE /* nothing that anybody could miss: not counted */
 };
 
 struct import_counts {

@@ -513,8 +513,10 @@ enum clew_status importer_skip(struct importer *importer, struct str id,
     size_t node = NO_NODE;
     enum clew_status status = find_node(importer, parent, &node, err);
 
-    importer->counts.n_skipped++;
-    importer->counts.by_reason[reason]++;
+    if (reason != IMPORT_NO_MESSAGE) {
+        importer->counts.n_skipped++;
+        importer->counts.by_reason[reason]++;
+    }
     if (status == CLEW_OK && node != NO_NODE && id.s) {
         status = name_node(importer, id, node, err);
     }

@@ -104,11 +104,22 @@ onEachBackend("import", (open) => {
     isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=100`)).items;
   const words = async (chat) => (await turnsOf(chat)).map((turn) => turn.text);
 
+  test("a folder of several programs' exports tells each of them", async () => {
+    const both = path.join(folder, `both-${++n}`);
+    fs.mkdirSync(both);
+    fs.writeFileSync(path.join(both, "chat.txt"), "01/11/2026, 18:03 - Noor: Who feeds the cat?\n01/11/2026, 18:05 - Jo: I do.\n");
+    fs.writeFileSync(path.join(both, "talk.jsonl"), JSON.stringify({ role: "user", content: "The oar is in the shed." }));
+    const counts = await load(both, "--user", "lea");
+    assert.deepEqual([counts.format, counts.conversations, counts.added], ["whatsapp, jsonl", 2, 3]);
+    const { stdout } = await server.clew("import", both, "--user", "lea");
+    assert.match(stdout, /^whatsapp, jsonl: 2 conversations, 3 messages, 0 of them new/);
+  });
+
   test("a tree of ChatGPT becomes a chat and its forks", async () => {
     const counts = await load(file([boat()]), "--user", "gia");
     assert.deepEqual(counts, { format: "chatgpt", conversations: 1,
-      messages: 5, added: 5, forks: 2, skipped: 3, dry_run: false,
-      skipped_because: { empty: 2, hidden: 1 }, other_files: 0 });
+      messages: 5, added: 5, forks: 2, skipped: 1, dry_run: false,
+      skipped_because: { hidden: 1 }, other_files: 0 });
     const chats = await chatsOf("gia");
     assert.equal(chats.length, 3);
     assert.equal(new Set(chats.map((chat) => chat.conversation_id)).size, 1);

@@ -283,7 +283,7 @@ static const struct import_ops look_ops = {find_none, add_none, title_dry};
 struct pass {
     struct bring *bring;
     struct importer *importer;
-    enum import_format format; /* of the last file that was one */
+    uint32_t formats; /* a bit for each that was read */
     int64_t n_files;
     int64_t n_unknown; /* files that are no export */
     bool is_own;
@@ -340,7 +340,7 @@ static enum clew_status take_file(void *arg, const char *name, FILE *file,
     }
     if (status == CLEW_OK) {
         pass->n_files += format != IMPORT_SLACK_USERS;
-        pass->format = format == IMPORT_SLACK_USERS ? pass->format : format;
+        pass->formats |= format == IMPORT_SLACK_USERS ? 0 : 1u << format;
         return CLEW_OK;
     }
     if (bring_is_stopped() || !name[0] || (is_only && !bring_names(pass))) {
@@ -377,6 +377,21 @@ static const char *const reason_fields[IMPORT_REASONS] = {
     [IMPORT_THINKING] = "thinking",
     [IMPORT_EMPTY] = "empty"};
 
+/* What was read: "chatgpt", "chatgpt, whatsapp". */
+static const char *formats_of(const struct pass *pass)
+{
+    struct arena *arena = &pass->bring->cli->arena;
+    const char *names = "";
+
+    for (int i = 0; i <= IMPORT_JSONL && names; i++) {
+        if (pass->formats & 1u << i) {
+            names = arena_printf(arena, "%s%s%s", names, names[0] ? ", " : "",
+                                 import_format_name((enum import_format)i));
+        }
+    }
+    return names && names[0] ? names : import_format_name(IMPORT_UNKNOWN);
+}
+
 static void show_json(const struct bring *bring, const struct pass *pass,
                       const struct import_counts *counts)
 {
@@ -384,11 +399,10 @@ static void show_json(const struct bring *bring, const struct pass *pass,
     json_t *why = json_object();
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "format",
-        import_format_name(pass->format), "conversations",
-        (json_int_t)counts->n_conversations, "messages",
-        (json_int_t)counts->n_messages, "added", (json_int_t)counts->n_new,
-        "forks", (json_int_t)counts->n_forks, "skipped",
-        (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
+        formats_of(pass), "conversations", (json_int_t)counts->n_conversations,
+        "messages", (json_int_t)counts->n_messages, "added",
+        (json_int_t)counts->n_new, "forks", (json_int_t)counts->n_forks,
+        "skipped", (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
         "skipped_because", why, "other_files", n_other);
 
     if (json && counts->n_forgotten > 0) {
@@ -432,8 +446,7 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
     (void)fprintf(file,
                   "%s: %lld conversation%s, %lld message%s, %lld of them %s, "
                   "%lld fork%s\n",
-                  import_format_name(pass->format),
-                  (long long)counts->n_conversations,
+                  formats_of(pass), (long long)counts->n_conversations,
                   s_of(counts->n_conversations), (long long)counts->n_messages,
                   s_of(counts->n_messages), (long long)counts->n_new,
                   bring->is_dry ? "would be new" : "new",
@@ -507,7 +520,7 @@ enum clew_status bring_look(struct bring *bring, const char *path,
                             bool *out_is_own, int64_t *out_total,
                             struct clew_error *err)
 {
-    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    struct pass pass = {.bring = bring};
     enum clew_status status;
 
     progress_begin(&bring->progress, "looking at it:", 0);
@@ -538,7 +551,7 @@ enum clew_status bring_look(struct bring *bring, const char *path,
 enum clew_status bring_take(struct bring *bring, const char *path,
                             int64_t total, struct clew_error *err)
 {
-    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    struct pass pass = {.bring = bring};
     enum clew_status status;
 
     bring->n_other = 0;
@@ -572,7 +585,7 @@ enum clew_status bring_path(struct bring *bring, const char *path,
 enum clew_status bring_stream(struct bring *bring, FILE *file,
                               struct clew_error *err)
 {
-    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    struct pass pass = {.bring = bring};
     enum clew_status status = importer_new(bring->is_dry ? &dry_ops : &api_ops,
                                            bring, &pass.importer, err);
 
