@@ -231,12 +231,23 @@ export function topics(list) {
   return list.map((t) => h("span", { class: `topic ${yarn(t.id)}` }, t.topic));
 }
 
+/* What was said, every character of it; what stands in ``` fences is code. */
+function spoken(text) {
+  const out = [];
+  let last = 0;
+  for (const fence of text.matchAll(/^ {0,3}(```+|~~~+)[^\n]*\n(?:(?:[^]*?\n)?? {0,3}\1[`~]*[ \t]*(?:\n|(?![^]))|[^]*)/gm)) {
+    out.push(text.slice(last, fence.index), h("code", { class: "fence", dir: "ltr" }, fence[0]));
+    last = fence.index + fence[0].length;
+  }
+  return [...out, text.slice(last)];
+}
+
 /* A long text: its beginning, and the rest when asked for. */
 export function long(text, max = 4000, cls = "said") {
-  const p = h("p", { class: cls, dir: "auto" }, clip(text, max));
+  const p = h("p", { class: cls, dir: "auto" }, spoken(clip(text, max)));
   if ((text?.length ?? 0) <= max) return p;
   const more = h("button", { class: "btn sm", type: "button", onclick: () => {
-    put(p, text.slice(0, 400000));
+    put(p, spoken(text.slice(0, 400000)));
     more.remove();
   } }, `Show all ${count(text.length)} characters`);
   return [p, more];

@@ -249,6 +249,19 @@ onEachBackend("the page", (open, backend) => {
     await page.done();
   });
 
+  test("code between fences is code, word for word", async () => {
+    const text = "Look at this:\n```python\ndef f(x):\n    return x  # `twice`\n```\nIt returns nothing.\n~~~\nnot closed";
+    const { chat } = isOk(await api.post("/api/v1/turns", said(text, { user_id: "kim" })), 201);
+    const page = await openPage(browser, server.url);
+    await page.view(`/chat/${chat.id}`);
+    const words = page.locator(".turn .said").first();
+    assert.equal(await words.evaluate((el) => el.textContent), text);
+    assert.deepEqual(await words.locator("code").evaluateAll((all) => all.map((el) => el.textContent)),
+      ["```python\ndef f(x):\n    return x  # `twice`\n```\n", "~~~\nnot closed"]);
+    assert.match(await words.locator("code").first().evaluate((el) => getComputedStyle(el).fontFamily), /mono/i);
+    await page.done();
+  });
+
   test("efforts are resolved by a button, dragged, and opened by hand", async () => {
     const page = await openPage(browser, server.url);
     await page.view("/efforts");
