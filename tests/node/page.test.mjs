@@ -262,6 +262,18 @@ onEachBackend("the page", (open, backend) => {
     await page.done();
   });
 
+  test("on a phone the timeline begins with what was touched last", async () => {
+    const page = await openPage(browser, server.url, { size: "phone" });
+    await page.view("/timeline?days=91");
+    const drawn = await page.locator(".stage ul.vh li").allInnerTexts();
+    const chains = isOk(await api.get("/api/v1/chains?limit=500")).items;
+    const times = drawn.map((line) => chains.find((c) => line.startsWith(`${c.topic}: `)).last_extended);
+    assert.ok(times.length > 1 && times[0] === times.toSorted().at(-1), times.join());
+    const box = await page.locator(".tl .lane circle").first().boundingBox();
+    assert.ok(box.x >= 0 && box.x < 390, `the first is drawn at ${box.x}`);
+    await page.done();
+  });
+
   test("efforts are resolved by a button, dragged, and opened by hand", async () => {
     const page = await openPage(browser, server.url);
     await page.view("/efforts");

@@ -33,7 +33,9 @@ export default async function timeline(ctx) {
   const inside = (a, b) => Date.parse(a) < end && Date.parse(b) >= from;
   let lanes = chains.filter((c) => inside(c.started_at, c.last_extended)).sort((a, b) => b.claim_count - a.claim_count);
   const total = lanes.length;
-  lanes = lanes.slice(0, 40).sort((a, b) => a.started_at.localeCompare(b.started_at));
+  const narrow = matchMedia("(max-width: 720px)").matches;
+  /* a phone opens at the last day: what was touched then comes first */
+  lanes = lanes.slice(0, 40).sort((a, b) => (narrow ? b.last_extended.localeCompare(a.last_extended) : a.started_at.localeCompare(b.started_at)));
   if (asked && !lanes.includes(asked) && inside(asked.started_at, asked.last_extended)) lanes.unshift(asked);
   const perDay = new Array(days).fill(0);
   for (const c of chains) {
@@ -49,7 +51,6 @@ export default async function timeline(ctx) {
   lanes.forEach((c, i) => chatLane.set(c.chat_id, [...chatLane.get(c.chat_id) ?? [], i]));
   const details = new Map();
   await Promise.all(lanes.slice(0, 40).map((c) => get(`chains/${c.id}`, {}, opt).then((d) => details.set(c.id, d)).catch(() => {})));
-  const narrow = matchMedia("(max-width: 720px)").matches;
   const left = narrow ? 8 : 168;
   const wide = Math.max(narrow ? 900 : 980, root.clientWidth || document.getElementById("stage").clientWidth - 60);
   const width = wide - left - 24;
