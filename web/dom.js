@@ -58,6 +58,8 @@ export function clip(text, max) {
 
 const whole = new Intl.NumberFormat("en-GB");
 export const count = (n) => (n === null || n === undefined ? "–" : whole.format(n));
+/* Of a list that was asked for one more than `most`: "100+". */
+export const upTo = (n, most) => (n > most ? `${count(most)}+` : count(n));
 export function many(n, one, more = `${one}s`) {
   return `${count(n)} ${n === 1 ? one : more}`;
 }

@@ -249,6 +249,22 @@ onEachBackend("the page", (open, backend) => {
     await page.done();
   });
 
+  test("of more conflicts than are asked for it says that there are more", async () => {
+    const page = await openPage(browser, server.url);
+    const side = { id: ids.hazelnuts, value: null, created_at: "2026-03-01T10:00:00.000Z" };
+    await page.route("**/api/v1/conflicts?*", async (route) => {
+      const n = Number(new URL(route.request().url()).searchParams.get("limit"));
+      const one = { user_id: "ada", subject: "", attribute: "", qualifier: "", older: { ...side, summary: "Tea." }, newer: { ...side, summary: "Coffee." } };
+      await route.fulfill({ json: { items: Array.from({ length: Math.min(n, 300) }, () => one), next_cursor: null } });
+    });
+    await page.view("/home");
+    assert.match(await page.locator("section[aria-label='Conflicts waiting']").innerText(), /^Conflicts waiting\s+3\+/);
+    await page.view("/memories");
+    await page.getByRole("link", { name: "100+ conflicts" }).click();
+    await page.getByRole("heading", { name: "Conflict 1 of 100+" }).waitFor();
+    await page.done();
+  });
+
   test("code between fences is code, word for word", async () => {
     const text = "Look at this:\n```python\ndef f(x):\n    return x  # `twice`\n```\nIt returns nothing.\n~~~\nnot closed";
     const { chat } = isOk(await api.post("/api/v1/turns", said(text, { user_id: "kim" })), 201);

@@ -4,9 +4,11 @@
  * joins them in one that says what holds; both stay in the history.
  */
 import { get, patch, post } from "../api.js";
-import { add, clip, full, h, s, tell, yarn } from "../dom.js";
+import { add, clip, full, h, s, tell, upTo, yarn } from "../dom.js";
 import { pull, state } from "../draw.js";
 import { button, chatLink, form, refOf, words } from "../parts.js";
+
+const MOST = 100; /* that one goes through before the next are asked for */
 
 /* The words of one that the other has not. */
 function differing(text, other) {
@@ -17,7 +19,8 @@ function differing(text, other) {
 export default async function conflicts(ctx) {
   const { root, signal, who } = ctx;
   const opt = { signal };
-  const { items } = await get("conflicts", { limit: 100, user_id: who }, opt);
+  const all = (await get("conflicts", { limit: MOST + 1, user_id: who }, opt)).items;
+  const items = all.slice(0, MOST);
   if (!items.length) {
     add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, "Conflicts"), h("div", { class: "acts" }, h("a", { class: "btn ghost", href: "#/memories" }, "All memories"))), pull(null)),
       h("div", { class: "body" }, state("frayed", h("p", {}, h("b", {}, "No conflict waits. "), "Two memories that cannot both hold would meet here."))));
@@ -59,7 +62,7 @@ export default async function conflicts(ctx) {
       h("dt", {}, "when"), h("dd", {}, full(side.created_at)),
       refOf(side.memory.source_ref) ? [h("dt", {}, "where"), h("dd", {}, h("a", { class: "link", href: chatLink(refOf(side.memory.source_ref)) }, "in its chat"))] : null),
     button(c.subject ? `${clip(side.value ?? "This", 24)} holds` : "This one holds", { role: "write", cls: go ? "go" : "", onclick: () => settle(side.summary) }));
-  add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, `Conflict ${at + 1} of ${items.length}`), h("span", { class: "sum" }, c.subject ? `about ${c.subject}` : `of ${c.user_id}`),
+  add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, `Conflict ${at + 1} of ${upTo(all.length, MOST)}`), h("span", { class: "sum" }, c.subject ? `about ${c.subject}` : `of ${c.user_id}`),
     h("div", { class: "acts" }, h("a", { class: "btn ghost", href: "#/memories" }, "All memories"), h("button", { class: "btn ghost", type: "button", onclick: next }, "Later"))), pull(null, "")),
   h("div", { class: "body" }, h("div", { class: `settle ${yarn(c.older.id)}` },
     h("p", { class: "ask" }, [c.subject, c.attribute, c.qualifier].filter(Boolean).join(" ") || "Which of the two is so?"), h("p", { class: "meta" }, h("span", {}, "Both are still handed out")),

@@ -5,7 +5,7 @@
  * come nearer. The same neighbours are listed at the side.
  */
 import { all } from "../api.js";
-import { add, clip, count, h, many, put, s, time, yarn } from "../dom.js";
+import { add, clip, h, many, put, s, time, yarn } from "../dom.js";
 import { pull, state } from "../draw.js";
 
 const MEMORIES = 110;
@@ -57,7 +57,7 @@ export default async function graph(ctx) {
   const tagPick = h("select", { class: "chip", "aria-label": "Topic", onchange: (e) => change({ tag: e.target.value }) }, h("option", { value: "" }, "any topic"), topTags.map(([t, n]) => h("option", { value: t }, `${clip(t, 30)} (${n})`)), tag && !topTags.some(([t]) => t === tag) ? h("option", { value: tag }, tag) : null);
   tagPick.value = tag;
   const counts = Object.keys(sorts).map((k) => [k, list.filter((v) => v.kind === k).length]);
-  add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, "Graph"), h("span", { class: "sum" }, counts.map(([k, n]) => `${count(n)} ${sorts[k]}`).join(", ")),
+  add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, "Graph"), h("span", { class: "sum" }, counts.map(([k, n]) => many(n, k, sorts[k])).join(", ")),
     h("div", { class: "acts" }, tagPick, h("input", { type: "date", class: "chip", "aria-label": "Since", value: since, onchange: (e) => change({ since: e.target.value }) }),
       h("button", { class: "btn ghost sm", type: "button", "aria-label": "Nearer", onclick: () => zoom(0.8) }, "+"), h("button", { class: "btn ghost sm", type: "button", "aria-label": "Farther", onclick: () => zoom(1.25) }, "−"))),
   pull(counts.map(([, n]) => n), "people, chats, memories, things"),

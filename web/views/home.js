@@ -4,10 +4,12 @@
  * and, while there is nothing, how to connect a client.
  */
 import { call, get, stats } from "../api.js";
-import { add, ago, clip, count, dayOf, h, many, s, since, time, weekday, yarn } from "../dom.js";
+import { add, ago, clip, count, dayOf, h, many, s, since, time, upTo, weekday, yarn } from "../dom.js";
 import { crossing, curve, effortLine, points, state } from "../draw.js";
 import { memoryMeta, memoryYarn } from "../parts.js";
 import { clients, hello } from "./connect.js";
+
+const CONFLICTS = 3; /* shown */
 
 /* Turns that wait to be read: chats that wait too concern nobody here. */
 const unreadOf = (health) => (health.reading?.waiting ?? 0) - (health.reading?.chats ?? 0);
@@ -79,7 +81,7 @@ export default async function home(ctx) {
     get("memories", { type: "effort", status: "open", limit: 6, user_id: who }, opt),
     get("chats", { limit: 5, user_id: who }, opt),
     get("memories", { limit: 12, user_id: who }, opt),
-    get("conflicts", { limit: 3, user_id: who }, opt),
+    get("conflicts", { limit: CONFLICTS + 1, user_id: who }, opt),
     get("requests", { limit: 50, user_id: who }, opt),
     call("GET", "/healthz", undefined, opt).catch(() => ({})), /* without it one line less */
   ]);
@@ -105,9 +107,9 @@ export default async function home(ctx) {
           efforts.items.length ? effortRows(efforts.items)
             : state("frayed", h("p", {}, h("b", {}, "No effort is open. "), "One opens when somebody wants something done: “Can you plan the repair?”"))),
         h("section", { "aria-label": "Conflicts waiting" },
-          h("div", { class: "cap" }, h("h2", {}, "Conflicts waiting"), conflicts.items.length ? h("span", { class: "n" }, count(conflicts.items.length)) : null,
+          h("div", { class: "cap" }, h("h2", {}, "Conflicts waiting"), conflicts.items.length ? h("span", { class: "n" }, upTo(conflicts.items.length, CONFLICTS)) : null,
             conflicts.items.length ? h("a", { href: "#/conflicts" }, "settle") : null),
-          conflicts.items.length ? conflicts.items.map((c, i) => h("a", { class: "cross", href: `#/conflicts/${i}` },
+          conflicts.items.length ? conflicts.items.slice(0, CONFLICTS).map((c, i) => h("a", { class: "cross", href: `#/conflicts/${i}` },
             h("div", {}, h("p", {}, clip(c.older.summary, 160)), h("div", { class: "meta" }, h("span", {}, c.user_id), h("span", {}, time(c.older.created_at)))),
             crossing(yarn(c.older.id)),
             h("div", { class: "r" }, h("p", {}, clip(c.newer.summary, 160)), h("div", { class: "meta" }, h("span", {}, time(c.newer.created_at))))))

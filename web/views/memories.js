@@ -4,7 +4,7 @@
  * about, and set it right. A correction is a refinement, never an overwrite.
  */
 import { get, patch, post, stats } from "../api.js";
-import { add, clip, count, full, h, many, put, quiet, score, speaker, tell, time, weekday } from "../dom.js";
+import { add, clip, count, full, h, many, put, quiet, score, speaker, tell, time, upTo, weekday } from "../dom.js";
 import { lay, pull, state } from "../draw.js";
 import { lineage } from "../lineage.js";
 import { windowed } from "../list.js";
@@ -51,7 +51,7 @@ export default async function memories(ctx) {
   const opt = { signal };
   let query = { ...ctx.query };
   let chosen = ctx.args[0];
-  const [numbers, conflicts] = await Promise.all([stats({ since: new Date(Date.now() - 89 * 864e5).toISOString(), user_id: who }, opt), get("conflicts", { limit: 50, user_id: who }, opt)]);
+  const [numbers, conflicts] = await Promise.all([stats({ since: new Date(Date.now() - 89 * 864e5).toISOString(), user_id: who }, opt), get("conflicts", { limit: 101, user_id: who }, opt)]);
   const m = numbers.memories;
   let rows = [];
   let cursor = null;
@@ -63,7 +63,7 @@ export default async function memories(ctx) {
 
   add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, "Memories"),
     h("span", { class: "sum" }, `${count(m.holding)} hold, ${count(m.superseded)} held before, ${count(m.retracted)} taken back`),
-    h("div", { class: "acts" }, conflicts.items.length ? h("a", { class: "btn", href: "#/conflicts" }, many(conflicts.items.length, "conflict")) : null,
+    h("div", { class: "acts" }, conflicts.items.length ? h("a", { class: "btn", href: "#/conflicts" }, `${upTo(conflicts.items.length, 100)} ${conflicts.items.length === 1 ? "conflict" : "conflicts"}`) : null,
       button("Add", { role: "write", cls: "go", onclick: addOne }))),
   pull(numbers.days.map((d) => d.memories), "Memories per day in 90 days")),
   h("div", { class: "panes" }, facets, ml, det));
