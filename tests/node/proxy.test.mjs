@@ -180,6 +180,14 @@ describe("Anthropic's client", () => {
 });
 
 describe("OpenAI's client", () => {
+  test("a base URL without its /v1 is told what it lacks", async () => {
+    const lost = new OpenAI({ baseURL: server.url, apiKey: secret, maxRetries: 0 });
+    const told = (path) => ({ status: 404, message: new RegExp(`no such address: it is /v1${path} here, so the client's base URL lacks its /v1`) });
+    await assert.rejects(() => lost.chat.completions.create({ model: "gpt-x", messages: [user("hello")] }), told("/chat/completions"));
+    await assert.rejects(() => lost.responses.create({ model: "gpt-x", input: "hello" }), told("/responses"));
+    await assert.rejects(() => lost.models.list(), told("/models"));
+  });
+
   test("a plain completion is answered and captured", async () => {
     const name = someone();
     const reply = await openai({ "x-clew-user": name }).chat.completions.create({

@@ -41,6 +41,21 @@ static void add_header(const struct api_call *call, const char *name,
     }
 }
 
+/* Does a provider's client ask that was given a base URL without the "/v1"? */
+static bool lacks_version(struct str path)
+{
+    static const char *const paths[] = {"/chat/completions", "/completions",
+                                        "/embeddings",       "/messages",
+                                        "/models",           "/responses"};
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (str_eq(path, str_of(paths[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum clew_status find_route(struct api_call *call,
                                    struct clew_error *err)
 {
@@ -48,6 +63,12 @@ static enum clew_status find_route(struct api_call *call,
     enum clew_status status =
         router_find(row_at, api_routes, call->request, &match, err);
 
+    if (status == CLEW_NOT_FOUND && lacks_version(call->request->path)) {
+        return clew_fail(err, CLEW_NOT_FOUND,
+                         "no such address: it is /v1%.*s here, so the client's "
+                         "base URL lacks its /v1",
+                         (int)call->request->path.len, call->request->path.s);
+    }
     if (status == CLEW_NO_METHOD) {
         add_header(call, "allow", match.allow);
     }
