@@ -147,7 +147,8 @@ static enum clew_status unknown(const char *name, const char *from,
     }
     near_text(&near, "", meant);
     return clew_fail_field(err, name, "%s: unknown key \"%s\"%s", from, name,
-                           meant);
+                           meant[0] ? meant
+                                    : "; \"clew config keys\" lists them");
 }
 
 /*

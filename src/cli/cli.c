@@ -221,12 +221,16 @@ static void print_error(bool as_json, const struct clew_error *err)
 /* What is wrong with a line whose words name no command. */
 static void say_unknown(int argc, char *const *argv, struct clew_error *err)
 {
+    char meant[NEAR_TEXT_SIZE];
+
     if (argc == 0) {
         (void)clew_fail(err, CLEW_INVALID, "no command");
     } else if (argv[0][0] == '-') {
+        args_meant(NULL, argv[0], meant);
         (void)clew_fail_field(
-            err, argv[0], "no command, and before one there is no option %.80s",
-            argv[0]);
+            err, argv[0],
+            "no command, and before one there is no option %.80s%s", argv[0],
+            meant);
     } else {
         (void)clew_fail(err, CLEW_INVALID, "no such command: %.80s", argv[0]);
     }

@@ -123,7 +123,7 @@ test('commands that are one call do it', () => {
     assert.match(said('chats', 'close', chat.id), /^chat \S{18}, closed just now\n/);
     assert.match(said('efforts', 'new', 'pia', 'buy a brush'), /^\S+ {2}\[effort:open\] buy a brush\n$/);
     assert.match(said('tasks'), / in (\d+ min|24 h)\b/);
-    assert.match(clew(['efforts', '--data', dir]).stderr, /no open efforts of "me"; --user names another/);
+    assert.match(clew(['efforts', '--data', dir]).stderr, /no open efforts of "me"; --user names another, "clew users" lists them/);
     /* what is wrong is told of what was typed, in its words */
     for (const [words, code, message] of [
         [['tree', ''], 2, /^clew: CHAT is empty/], [['turn', ''], 2, /^clew: TEXT\|- is empty/],
@@ -221,6 +221,7 @@ test('a word that is nearly another asks whether that was meant', () => {
         ['recall x --untl yesterday', /"--untl"; did you mean "--until"\?/],
         ['chats --usr=ada', /did you mean "--user"\?/],
         ['chats --jsn', /did you mean "--json"\?/],
+        ['--hlep', /no option --hlep; did you mean "--help"\?/],
         ['chats --set serve.listen=1', /did you mean "server.listen"\?/],
         ['chains conclud', /"conclud" is no id; did you mean "chains conclude"\?/],
     ]) {

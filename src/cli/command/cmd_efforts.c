@@ -54,11 +54,12 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
     if (json_array_size(items) == 0) {
         const char *user = args_str(&cli->args, "user");
 
-        output_note(args_has(&cli->args, "chat") ? "no efforts in this chat"
-                    : args_has(&cli->args, "all")
-                        ? "no efforts of \"%.60s\"%s"
-                        : "no open efforts of \"%.60s\"%s",
-                    user ? user : "me", user ? "" : "; --user names another");
+        output_note(
+            args_has(&cli->args, "chat")  ? "no efforts in this chat"
+            : args_has(&cli->args, "all") ? "no efforts of \"%.60s\"%s"
+                                          : "no open efforts of \"%.60s\"%s",
+            user ? user : "me",
+            user ? "" : "; --user names another, \"clew users\" lists them");
     }
     return CLEW_OK;
 }

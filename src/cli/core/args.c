@@ -75,13 +75,12 @@ static const struct arg_option *option_of(const struct arg_option *own,
     return found ? found : find_short(args_common, word[1]);
 }
 
-/* The long option of this command, or of every one, that was meant. */
-static enum clew_status unknown(const struct arg_option *own, const char *word,
-                                struct clew_error *err)
+void args_meant(const struct arg_option *own, const char *word,
+                char out[NEAR_TEXT_SIZE])
 {
-    char meant[NEAR_TEXT_SIZE] = "";
     struct near near;
 
+    out[0] = '\0';
     if (word[1] == '-') {
         struct str name = str_of(word + 2);
 
@@ -92,8 +91,16 @@ static enum clew_status unknown(const struct arg_option *own, const char *word,
         for (const struct arg_option *at = args_common; at->name; at++) {
             near_offer(&near, str_of(at->name));
         }
-        near_text(&near, "--", meant);
+        near_text(&near, "--", out);
     }
+}
+
+static enum clew_status unknown(const struct arg_option *own, const char *word,
+                                struct clew_error *err)
+{
+    char meant[NEAR_TEXT_SIZE];
+
+    args_meant(own, word, meant);
     return clew_fail_field(err, word, "unknown option \"%.80s\"%s", word,
                            meant);
 }

@@ -10,6 +10,7 @@
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 
+#include "base/near.h"
 #include "base/config.h"
 #include "base/str.h"
 #include "clew/attr.h"
@@ -52,6 +53,10 @@ enum clew_status args_parse(const struct arg_option *own, int argc,
 /* How many words of `argv` are options of every command that stand before the
  * command itself: "--url URL recall" has two. */
 int args_before(int argc, char *const *argv);
+/* The end of an error about an unknown long option, as near_text(): the one of
+ * this command, or of every one, that was meant. */
+void args_meant(const struct arg_option *own, const char *word,
+                char out[NEAR_TEXT_SIZE]);
 bool args_has(const struct args *args, const char *name);
 /* Does any word ask for JSON, if only as "--json=1"? Of words that could not be
  * parsed: what was wrong may stand before it. */

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "cli/client/client.h"
 #include "cli/doctor/doctor.h"
+#include "cli/show/show.h"
 #include "engine/core/engine.h"
 #include "engine/keep/agents.h"
 #include "engine/keep/agents_live.h"
@@ -152,10 +153,10 @@ void doctor_store(struct doctor *doctor)
                     report.faults[i].detail ? report.faults[i].detail : "");
     }
     if (report.n_faults == 0) {
-        doctor_tell(doctor, "store", DOCTOR_OK, "",
-                    "sound: %lld chats, %lld turns, %lld memories",
-                    (long long)report.n_chats, (long long)report.n_turns,
-                    (long long)report.n_memories);
+        doctor_tell(doctor, "store", DOCTOR_OK, "", "sound: %s, %s, %s",
+                    show_count(doctor->cli, report.n_chats, "chats"),
+                    show_count(doctor->cli, report.n_turns, "turns"),
+                    show_count(doctor->cli, report.n_memories, "memories"));
     }
 }
 
