@@ -155,8 +155,9 @@ export async function startEvents() {
   if (stream || link.gone || document.visibilityState === "hidden") return;
   const mine = new AbortController();
   stream = mine;
+  let answer;
   try {
-    const answer = await fetch(`${v1}events`, {
+    answer = await fetch(`${v1}events`, {
       signal: mine.signal, cache: "no-store", credentials: "omit",
       headers: headers({ accept: "text/event-stream", ...(lastId ? { "last-event-id": lastId } : {}) }),
     });
@@ -167,6 +168,7 @@ export async function startEvents() {
     await readEvents(answer.body.getReader());
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) retry = Infinity;
+    if (!answer && !mine.signal.aborted) lost(); /* it was not even refused */
   }
   if (stream !== mine) return;
   stream = null;

@@ -7,7 +7,7 @@
  * fills ctx.root and may return {close, event, update}. Addresses are
  * "#/name/part?query"; each can be shared.
  */
-import { Gone, bus, get, hasKey, keyId, link, setKey, startEvents, stats } from "./api.js";
+import { Gone, bus, call, get, hasKey, keyId, link, setKey, startEvents, stats } from "./api.js";
 import { add, bytes, clock, clockS, count, h, put, quiet, tell } from "./dom.js";
 import { lay } from "./draw.js";
 import { failed, form, sheet } from "./parts.js";
@@ -71,6 +71,17 @@ function draw(route) {
   else if (document.activeElement !== $("q")) $("q").value = "";
 }
 
+/* A view's module, fetched when it is first looked at; it may be the server
+ * that does not answer. */
+async function module(name) {
+  try {
+    return (await import(`./views/${name}.js`)).default;
+  } catch (error) {
+    await call("GET", "/healthz").catch((e) => { if (e instanceof Gone) throw e; });
+    throw error;
+  }
+}
+
 async function show({ again = false } = {}) {
   const asked = location.hash;
   const route = parse(asked);
@@ -95,7 +106,7 @@ async function show({ again = false } = {}) {
   let live = {};
   try {
     const known = views[route.name] || within[route.name];
-    const view = known ? (await import(`./views/${route.name}.js`)).default : missing;
+    const view = known ? await module(route.name) : missing;
     live = await view(ctx) ?? {};
   } catch (error) {
     if (mine.signal.aborted) return;

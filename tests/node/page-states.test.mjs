@@ -180,6 +180,25 @@ describe("the server", () => {
     await page.done();
   });
 
+  test("is gone while nothing is asked of it: it is said, of a view that was never looked at too", async (t) => {
+    const data = tempFolder();
+    const first = await startServer({ data, args: ["--demo"] });
+    const listen = new URL(first.url).host;
+    const page = await openPage(browser, first.url);
+    page.allowed = [/ERR_CONNECTION|Failed to load resource|ERR_INCOMPLETE|ERR_NETWORK/];
+    await page.view("/memories");
+    await page.waitForFunction(() => /^live/m.test(document.querySelector("#foot").innerText));
+    await first.stop();
+    await page.locator("#notice", { hasText: "does not answer" }).waitFor();
+    await page.getByRole("link", { name: /^Efforts/ }).click();
+    await page.locator(".stage", { hasText: "This could not be shown. The server does not answer." }).waitFor();
+    const second = await startServer({ data, listen });
+    t.after(() => second.stop().catch(() => {}));
+    await page.getByRole("heading", { name: "Efforts" }).waitFor();
+    assert.equal(await page.locator("#notice").innerText(), "");
+    await page.done();
+  });
+
   test("is gone when something is to be shown anew: what was loaded stays", async (t) => {
     const server = await withServer(t, {});
     const { id } = isOk(await server.api().post("/api/v1/memories", { summary: "The spare key hangs behind the fuse box", type: "fact" }), 201);
