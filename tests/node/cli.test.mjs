@@ -357,6 +357,24 @@ test('the id that efforts prints is one that resolve takes', () => {
     assert.match(none.stderr, /no effort has an id that begins with "0123-4567"; "clew efforts --all" lists them/);
 });
 
+test('what waits to be read without a server is told where memories are listed', () => {
+    const own = mkdtempSync(join(dir, 'unread-'));
+    const talk = join(own, 'talk.jsonl');
+    writeFileSync(talk, Array.from({ length: 30 }, (_, i) => JSON.stringify({ role: 'user',
+        content: `The rent of garage ${i} is ${100 + i} euros a month.`,
+        created_at: `2026-04-01T10:${10 + i}:00Z` })).join('\n'));
+    const on = (...words) => clew([...words, '--data', own]);
+    const waits = /^\d+ turns wait to be read; memories are made of them while "clew serve" runs$/m;
+    assert.match(on('import', talk, '--user', 'gil').stderr, waits);
+    assert.match(on('turn', '--user', 'gil', 'My sister lives in Porto.').stderr, waits);
+    for (const words of ['memories', 'efforts', 'conflicts']) {
+        assert.match(on(words, '--user', 'gil').stderr, waits, words);
+    }
+    assert.doesNotMatch(on('memories', '--user', 'gil', '--json').stderr, waits);
+    /* nothing waits where few turns came */
+    assert.doesNotMatch(clew(['memories', '--data', dir]).stderr, /to be read/);
+});
+
 test('what a person says last of an effort is what is told of it', () => {
     const own = mkdtempSync(join(tmpdir(), 'clew-cli-'));
     const on = (...words) => clew([...words, '--data', own]);

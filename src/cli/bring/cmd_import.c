@@ -475,6 +475,9 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
     if (status == CLEW_OK) {
         status = import_all(cli, &bring, err);
     }
+    if (status == CLEW_OK && !bring.is_dry) {
+        cli_note_unread(cli);
+    }
     if (status == CLEW_OK && watch) {
         status = bring_watch(&bring, watch, err);
     }

@@ -82,7 +82,11 @@ static enum clew_status run_conflicts(struct cli *cli, struct clew_error *err)
     path = arena_printf(&cli->arena, "/api/v1/conflicts?limit=%lld",
                         (long long)limit);
     path = cli_query(cli, path, "user_id", args_str(&cli->args, "user"));
-    return cli_show(cli, "GET", path, NULL, show_conflicts, err);
+    status = cli_show(cli, "GET", path, NULL, show_conflicts, err);
+    if (status == CLEW_OK) {
+        cli_note_unread(cli);
+    }
+    return status;
 }
 
 const struct command command_conflicts = {

@@ -69,12 +69,17 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
     const char *user = args_str(&cli->args, "user");
     const char *chat = args_str(&cli->args, "chat");
     char *path = arena_string(&cli->arena, "/api/v1/efforts");
+    enum clew_status status;
 
     path = chat ? cli_query(cli, path, "chat_id", chat)
                 : cli_query(cli, path, "user_id", user ? user : "me");
     path =
         cli_query(cli, path, "all", args_has(&cli->args, "all") ? "1" : NULL);
-    return cli_show(cli, "GET", path, NULL, show_list, err);
+    status = cli_show(cli, "GET", path, NULL, show_list, err);
+    if (status == CLEW_OK) {
+        cli_note_unread(cli);
+    }
+    return status;
 }
 
 const struct command command_efforts = {

@@ -129,7 +129,11 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     path = cli_query(cli, path, "status", args_str(&cli->args, "status"));
     path = cli_query(cli, path, "tag", args_str(&cli->args, "tag"));
     path = cli_query(cli, path, "chat_id", args_str(&cli->args, "chat"));
-    return cli_show(cli, "GET", path, NULL, show_memories, err);
+    status = cli_show(cli, "GET", path, NULL, show_memories, err);
+    if (status == CLEW_OK) {
+        cli_note_unread(cli);
+    }
+    return status;
 }
 
 const struct command command_memories = {

@@ -61,6 +61,9 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
                     0);
         (void)fputc('\n', cli->out.file);
     }
+    if (json_array_size(notices) == 0 && cli_is_here(cli)) {
+        cli_note_unread(cli); /* it waits behind others, or says nothing */
+    }
     return CLEW_OK;
 }
 

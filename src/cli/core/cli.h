@@ -93,6 +93,9 @@ enum clew_status cli_tenant(struct cli *cli, struct engine **out_engine,
                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Are calls carried out by this very program? */
 bool cli_is_here(const struct cli *cli);
+/* Say on the standard error, unless JSON is asked for, how many turns wait to
+ * be read, and who does it: what was made of them is not all there yet. */
+void cli_note_unread(struct cli *cli);
 /* client_call() that takes `body` (may be NULL). */
 enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,

@@ -18,6 +18,30 @@
 #include <string.h>
 #include <unistd.h>
 
+void cli_note_unread(struct cli *cli)
+{
+    json_t *health = NULL;
+    const json_t *reading;
+    long long n;
+
+    if (cli->as_json ||
+        cli_call(cli, "GET", "/healthz", NULL, &health, NULL) != CLEW_OK) {
+        return; /* the answer stands without it */
+    }
+    reading = json_object_get(health, "reading");
+    /* chats that wait are counted among them */
+    n = json_integer_value(json_object_get(reading, "waiting")) -
+        json_integer_value(json_object_get(reading, "chats"));
+    if (n > 0) {
+        output_note("%lld turn%s wait%s to be read; memories are made of them "
+                    "%s",
+                    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
+                    cli_is_here(cli) ? "while \"clew serve\" runs"
+                                     : "in a while");
+    }
+    json_decref(health);
+}
+
 /* How many of the words name this command: all of its own, or 0. */
 static int words_of(const struct command *command, int argc, char *const *argv)
 {
