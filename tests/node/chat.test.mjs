@@ -185,6 +185,14 @@ describe("clew chat with a model", () => {
     assert.match(greet(settings("openai")), /scripted at http.* answers/);
   });
 
+  withFolder("without a model it tells what answers, and nothing beside it", async () => {
+    const { code, stdout } = await chat("openai", ["The spare key is under the blue pot.", "My dentist is Dr. Ohlsson.",
+      "Who is my dentist?", "What is my blood type?", "/quit"], { CLEW_LLM_URL: "" });
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.match(/^ {2}~ .*$/gm).map((line) => line.replace(/ {2}\(.*/, "")),
+      ["  ~ My dentist is Dr. Ohlsson.", "  ~ nothing fits"]);
+  });
+
   withFolder("says so where there is nothing, and ends with what was not kept", async () => {
     const off = { CLEW_LLM_URL: "" };
     assert.match((await chat("openai", ["/efforts"], off)).stdout, /^no open efforts$/m);

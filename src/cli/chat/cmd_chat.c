@@ -21,6 +21,8 @@
 
 #define RECALL_LINES 3
 #define RECALL_LIMIT 6
+/* Recall's "maybe" (search_tuning.h): what is below it answers nothing. */
+#define RECALL_FLOOR 0.11
 #define MAX_EFFORTS 64
 
 static const struct arg_option options[] = {
@@ -89,6 +91,9 @@ static void show_recalled(struct talk *talk, const json_t *answer,
                       cli_when(talk->cli, item, "created_at"));
         n++;
     }
+    if (n == 0) {
+        (void)fputs("  ~ nothing fits\n", talk->cli->out.file);
+    }
 }
 
 static enum clew_status recall(struct talk *talk, const char *text,
@@ -100,7 +105,8 @@ static enum clew_status recall(struct talk *talk, const char *text,
 
     if (!body || !json_set_cstr(body, "query", text) ||
         !json_set_cstr(body, "user_id", talk->user) ||
-        !json_set_int(body, "limit", RECALL_LIMIT)) {
+        !json_set_int(body, "limit", RECALL_LIMIT) ||
+        !json_set_real(body, "min_score", RECALL_FLOOR)) {
         json_decref(body);
         return clew_no_memory(err);
     }
