@@ -162,6 +162,7 @@ static enum clew_status open_tcp(const char *text, struct listener *listener,
     struct str name;
     int64_t port = 0;
     enum clew_status status;
+    int why;
 
     if (!colon || !str_parse_int(str_of(colon + 1), &port) || port < 0 ||
         port > 65535 || colon == text ||
@@ -178,10 +179,17 @@ static enum clew_status open_tcp(const char *text, struct listener *listener,
         return clew_fail(err, CLEW_UNAVAILABLE, "\"%s\" has no address", host);
     }
     status = bind_first(list, listener);
+    why = errno;
     freeaddrinfo(list);
+    if (status != CLEW_OK && why == EADDRINUSE) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "another process listens on %s; as %.*s:0 a free port "
+                         "is picked",
+                         text, (int)(colon - text), text);
+    }
     if (status != CLEW_OK) {
         return clew_fail(err, CLEW_UNAVAILABLE, "could not listen on %s: %s",
-                         text, strerror(errno));
+                         text, strerror(why));
     }
     return CLEW_OK;
 }

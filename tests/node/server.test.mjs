@@ -276,6 +276,13 @@ describe("listening", () => {
     const server = await startServer();
     const { host } = new URL(server.url);
     await assert.rejects(startServer({ listen: host }), /ended early/);
+    const taken = await new Promise((resolve) => {
+      let text = "";
+      const child = spawn(bin, ["serve", "--data", tempFolder(), "--listen", host], { env: cleanEnv(tempFolder()) });
+      child.stderr.on("data", (part) => { text += part; });
+      child.on("close", (code) => resolve({ code, text }));
+    });
+    assert.deepEqual([taken.code, taken.text], [11, `clew: another process listens on ${host}; as 127.0.0.1:0 a free port is picked\n`]);
     await assert.rejects(startServer({ listen: "nonsense" }), /listen|nonsense/);
     await server.stop();
   });
