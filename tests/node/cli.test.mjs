@@ -149,6 +149,12 @@ test('forget only says what would go unless it is told to', () => {
     const done = onData(['forget', '--turn', turn.id, '--yes']);
     assert.equal(done.forgotten.turns, 1);
     assert.equal(find(), 0);
+    /* a name that is mistyped is no success */
+    for (const more of [[], ['--yes']]) {
+        const nobody = clew(['forget', '--user', 'Nobody', '--data', dir, ...more]);
+        assert.match(nobody.stdout, /forgotten: nothing$/m);
+        assert.match(nobody.stderr, /^nothing is kept of "Nobody"; "clew users" lists those who speak here$/m);
+    }
 });
 
 const hasScript = spawnSync('script', ['--version']).status === 0;

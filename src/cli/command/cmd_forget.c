@@ -43,6 +43,35 @@ static bool set_list(const struct cli *cli, json_t *body, const char *field,
     return json_set(body, field, list);
 }
 
+static bool is_nothing(json_t *forgotten)
+{
+    const char *what;
+    json_t *count;
+
+    json_object_foreach (forgotten, what, count) {
+        if (json_integer_value(count) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing of a user is done as well, but a name may be mistyped. */
+static enum clew_status show(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
+{
+    const char *user = args_str(&cli->args, "user");
+    enum clew_status status = show_forgotten(cli, answer, err);
+
+    if (status == CLEW_OK && user &&
+        is_nothing(json_object_get(answer, "forgotten"))) {
+        output_note("nothing is kept of \"%.60s\"; \"clew users\" lists those "
+                    "who speak here",
+                    user);
+    }
+    return status;
+}
+
 /* Say what goes, or remove it. */
 static enum clew_status forget(struct cli *cli, bool is_dry,
                                struct clew_error *err)
@@ -64,7 +93,7 @@ static enum clew_status forget(struct cli *cli, bool is_dry,
                          "say what: --turn, --memory, --external-id, --chat or "
                          "--user");
     }
-    return cli_show(cli, "POST", "/api/v1/forget", body, show_forgotten, err);
+    return cli_show(cli, "POST", "/api/v1/forget", body, show, err);
 }
 
 /* Whoever reads what would go and can answer. */
