@@ -100,10 +100,14 @@ const struct reader_kernels *reader_kernels(void)
 
 size_t reader_rounded_bytes(size_t n_rows, size_t n_in)
 {
-    /* two bytes a value: one variant keeps them wide; another, of narrow ones,
-     * reads twice as many rows and the last one to the end of its step */
-    return (n_rows + READER_ROWS - 1) / READER_ROWS * READER_ROWS * n_in * 2 +
-           READER_STEP;
+    size_t eights = (n_rows + READER_ROWS - 1) / READER_ROWS;
+    size_t steps = (n_in + READER_STEP - 1) / READER_STEP;
+    /* one variant keeps two bytes a value, another whole tiles of sixteen
+     * rows, from a whole line on */
+    size_t wide = eights * READER_ROWS * n_in * 2;
+    size_t tiles = (eights + 1) / 2 * 2 * READER_ROWS * steps * READER_STEP;
+
+    return (wide > tiles ? wide : tiles) + READER_STEP;
 }
 
 size_t reader_scratch_floats(size_t n_rows, size_t width)

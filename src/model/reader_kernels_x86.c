@@ -362,131 +362,266 @@ static const struct reader_kernels with_vnni = {
         target("amx-tile,amx-int8,avx512f,avx512bw,avx512vl,avx512vnni")))
 #define AMX_ROWS (2 * READER_ROWS)
 #define AMX_STEP READER_STEP
+#define AMX_TILE (AMX_ROWS * AMX_STEP)
+/* Outputs that are summed side by side. */
+#define AMX_OUTS (2 * AMX_ROWS)
 /* What the kernel is asked for: the registers are large, so it wants to know
  * who uses them (arch_prctl(2), Linux 5.16). */
 #define REQUEST_PERMISSION 0x1023
 #define TILE_DATA 18
 
-static void plain_round(const float *x, size_t n_rows, size_t n_in, int8_t *q,
-                        float *scales)
+/*
+ * Of two tiles the one that is multiplied from the left is taken as it lies:
+ * that is the weights, so that these, which are many, are read where they are.
+ * Rounded rows are turned for it, once for all outputs: [row / 16][k / 64][16]
+ * [16 rows][4], from the first whole line of `q` on. Sums come one output below
+ * the other, and are turned back as they are scaled.
+ */
+static int8_t *first_line(const int8_t *q)
 {
-    for (size_t r = 0; r < n_rows; r++) {
-        scales[r] = vnni_round_row(x + r * n_in, n_in, q + r * n_in, 8);
+    return (int8_t *)(((uintptr_t)q + AMX_STEP - 1) / AMX_STEP * AMX_STEP);
+}
+
+static size_t steps_of(size_t n_in)
+{
+    return (n_in + AMX_STEP - 1) / AMX_STEP;
+}
+
+/* Room for sixteen rows, and from one to the next: not a whole page, of which
+ * the nearest cache holds twelve lines at the same place. */
+#define STRETCH_BYTES (AMX_ROWS * (READER_MAX_IN + AMX_STEP))
+
+static size_t row_bytes(size_t n_in)
+{
+    return (steps_of(n_in) + 1) * AMX_STEP;
+}
+
+/* Turn a stretch of sixteen rows; of those that are not there come sums that
+ * nobody looks at. */
+VNNI static void turn_rows(const int8_t *rows, size_t n_in, int8_t *out)
+{
+    for (size_t k = 0; k < n_in; k += AMX_STEP) {
+        __m512i m[16];
+
+        for (size_t i = 0; i < AMX_ROWS; i++) {
+            m[i] = _mm512_loadu_si512(rows + i * row_bytes(n_in) + k);
+        }
+        turn_over(m);
+        for (size_t i = 0; i < AMX_ROWS; i++) {
+            _mm512_store_si512(out + k * AMX_ROWS + i * AMX_STEP, m[i]);
+        }
     }
 }
 
-static void plain_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
-                       float *scales)
+/* Where row `r` goes: made up to whole steps with zeros. */
+static int8_t *begin_row(int8_t *rows, size_t r, size_t n_in)
 {
+    int8_t *row = rows + r % AMX_ROWS * row_bytes(n_in);
+
+    memset(row + n_in, 0, steps_of(n_in) * AMX_STEP - n_in);
+    return row;
+}
+
+/* The last of a stretch: they are turned. */
+static void end_row(const int8_t *rows, size_t r, size_t n_rows, size_t n_in,
+                    int8_t *q)
+{
+    if (r % AMX_ROWS == AMX_ROWS - 1 || r == n_rows - 1) {
+        turn_rows(rows, n_in,
+                  first_line(q) + r / AMX_ROWS * steps_of(n_in) * AMX_TILE);
+    }
+}
+
+static void turned_round(const float *x, size_t n_rows, size_t n_in, int8_t *q,
+                         float *scales)
+{
+    _Alignas(64) int8_t rows[STRETCH_BYTES];
+
     for (size_t r = 0; r < n_rows; r++) {
-        scales[r] = vnni_bend_row(x + r * n_in, n_in, q + r * n_in, 8);
+        scales[r] =
+            vnni_round_row(x + r * n_in, n_in, begin_row(rows, r, n_in), 8);
+        end_row(rows, r, n_rows, n_in, q);
+    }
+}
+
+static void turned_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
+                        float *scales)
+{
+    _Alignas(64) int8_t rows[STRETCH_BYTES];
+
+    for (size_t r = 0; r < n_rows; r++) {
+        scales[r] =
+            vnni_bend_row(x + r * n_in, n_in, begin_row(rows, r, n_in), 8);
+        end_row(rows, r, n_rows, n_in, q);
     }
 }
 
 /* Eight whole tiles. */
 AMX static void begin_tiles(void)
 {
-    struct {
+    static const struct {
         uint8_t palette;
         uint8_t start_row;
         uint8_t reserved[14];
         uint16_t row_bytes[16];
         uint8_t rows[16];
-    } config = {.palette = 1};
+    } config = {.palette = 1,
+                .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+                .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
 
-    for (size_t i = 0; i < 8; i++) {
-        config.row_bytes[i] = AMX_STEP;
-        config.rows[i] = AMX_ROWS;
-    }
     _tile_loadconfig(&config);
 }
 
-/* Weights to come, fetched a little with every step. */
-struct ahead {
+/* The weights of AMX_OUTS outputs: rows, `apart` bytes from each other. Those
+ * of the next are fetched meanwhile, a little with every step. */
+struct weights {
     const int8_t *at;
-    size_t n_lines; /* a step */
+    size_t apart;
+    size_t below; /* bytes from the first sixteen rows to the others */
+    const int8_t *next;
+    size_t n_lines; /* of them, a step */
 };
 
-static inline void fetch(struct ahead *ahead)
+static inline void fetch_next(struct weights *weights)
 {
-    for (size_t i = 0; i < ahead->n_lines; i++) {
-        __builtin_prefetch(ahead->at, 0, 2);
-        ahead->at += 64;
+    for (size_t i = 0; i < weights->n_lines; i++) {
+        __builtin_prefetch(weights->next, 0, 3);
+        weights->next += AMX_STEP;
     }
 }
 
-/*
- * Sums of sixteen rows, or of twice as many, by VNNI_OUTS outputs. What lies
- * behind the last row gives sums that nobody looks at, and behind the last
- * input it meets zeros.
- */
-AMX static inline void amx_tile(const int8_t *panel, size_t n_in,
+/* Sums of AMX_OUTS outputs by sixteen rows, or by twice as many. */
+AMX static inline void amx_tile(struct weights *weights, size_t n_steps,
                                 const int8_t *rows, bool is_two,
-                                struct ahead *ahead,
-                                int32_t sums[2 * AMX_ROWS][VNNI_OUTS])
+                                int32_t sums[AMX_OUTS][2 * AMX_ROWS])
 {
-    const int8_t *below = rows + AMX_ROWS * n_in;
+    const int8_t *others = rows + n_steps * AMX_TILE;
+    const int8_t *w = weights->at;
 
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    for (size_t k = 0; k < n_in; k += AMX_STEP) {
-        _tile_loadd(4, rows + k, n_in);
-        _tile_loadd(6, panel + k * VNNI_OUTS, VNNI_OUTS * 4);
-        _tile_loadd(7, panel + k * VNNI_OUTS + AMX_STEP, VNNI_OUTS * 4);
-        fetch(ahead);
+    for (size_t k = 0; k < n_steps; k++) {
+        _tile_loadd(4, w, weights->apart);
+        _tile_loadd(6, rows + k * AMX_TILE, AMX_STEP);
+        _tile_loadd(5, w + weights->below, weights->apart);
+        fetch_next(weights);
         _tile_dpbssd(0, 4, 6);
-        _tile_dpbssd(1, 4, 7);
+        _tile_dpbssd(2, 5, 6);
         if (is_two) {
-            _tile_loadd(5, below + k, n_in);
-            _tile_dpbssd(2, 5, 6);
+            _tile_loadd(7, others + k * AMX_TILE, AMX_STEP);
+            _tile_dpbssd(1, 4, 7);
             _tile_dpbssd(3, 5, 7);
         }
+        w += AMX_STEP;
     }
-    _tile_stored(0, sums[0], VNNI_OUTS * 4);
-    _tile_stored(1, sums[0] + AMX_ROWS, VNNI_OUTS * 4);
+    _tile_stored(0, sums[0], sizeof(*sums));
+    _tile_stored(2, sums[AMX_ROWS], sizeof(*sums));
     if (is_two) {
-        _tile_stored(2, sums[AMX_ROWS], VNNI_OUTS * 4);
-        _tile_stored(3, sums[AMX_ROWS] + AMX_ROWS, VNNI_OUTS * 4);
+        _tile_stored(1, sums[0] + AMX_ROWS, sizeof(*sums));
+        _tile_stored(3, sums[AMX_ROWS] + AMX_ROWS, sizeof(*sums));
     }
+}
+
+/* As scaled(), of sixteen outputs from `o` on and `n` rows of as many, whose
+ * sums lie one output below the other. */
+AMX static inline void put_turned(const struct reader_dense *dense, size_t o,
+                                  const int32_t *sums, const float *scales,
+                                  size_t n, float *out)
+{
+    __mmask16 mask = n < AMX_ROWS ? (__mmask16)((1u << n) - 1) : 0xFFFF;
+    __m512 scale = _mm512_maskz_loadu_ps(mask, scales);
+    __m512i m[16];
+
+    for (size_t i = 0; i < 16; i++) {
+        __m512 by = _mm512_mul_ps(scale, _mm512_set1_ps(dense->scales[o + i]));
+        __m512 x = _mm512_mul_ps(
+            _mm512_cvtepi32_ps(_mm512_load_si512(sums + i * 2 * AMX_ROWS)), by);
+
+        x = _mm512_add_ps(x, _mm512_set1_ps(dense->bias[o + i]));
+        m[i] = _mm512_castps_si512(x);
+    }
+    turn_over(m);
+    for (size_t i = 0; i < n && i < AMX_ROWS; i++) {
+        _mm512_storeu_si512(out + i * dense->n_out + o, m[i]);
+    }
+}
+
+/* All rows by the outputs from `o` on. */
+AMX static void amx_outputs(const struct reader_dense *dense, size_t o,
+                            struct weights *weights, const int8_t *rows,
+                            const float *scales, size_t n_rows, float *out)
+{
+    _Alignas(64) int32_t sums[AMX_OUTS][2 * AMX_ROWS];
+    size_t n_steps = steps_of(dense->n_in);
+    size_t n_outs = dense->n_out - o < AMX_OUTS ? dense->n_out - o : AMX_OUTS;
+
+    for (size_t r = 0; r < n_rows; r += 2 * AMX_ROWS) {
+        if (n_rows - r > AMX_ROWS) {
+            amx_tile(weights, n_steps, rows, true, sums);
+        } else {
+            amx_tile(weights, n_steps, rows, false, sums);
+        }
+        rows += 2 * n_steps * AMX_TILE;
+        for (size_t i = 0; i < 2 * AMX_ROWS && r + i < n_rows; i += AMX_ROWS) {
+            for (size_t k = 0; k < n_outs; k += 16) {
+                put_turned(dense, o + k, sums[k] + i, scales + r + i,
+                           n_rows - r - i, out + (r + i) * dense->n_out);
+            }
+        }
+    }
+}
+
+/* Rows that end within a step are copied, so that nothing is read behind the
+ * last. What stands behind the others meets zeros. */
+static void copy_weights(struct weights *weights, size_t n_outs, size_t n_in,
+                         int8_t *own)
+{
+    size_t apart = steps_of(n_in) * AMX_STEP;
+
+    for (size_t i = 0; i < n_outs; i++) {
+        memcpy(own + i * apart, weights->at + i * n_in, n_in);
+        memset(own + i * apart + n_in, 0, apart - n_in);
+    }
+    /* that a tile reads them is not said by its intrinsic */
+    __asm__ volatile("" : : "r"(own) : "memory");
+    weights->at = own;
+    weights->apart = apart;
+    weights->below = weights->below ? AMX_ROWS * apart : 0;
 }
 
 AMX static void amx_product(const struct reader_dense *dense, const int8_t *q,
                             const float *scales, size_t n_rows, float *out)
 {
-    _Alignas(64) int8_t panel[READER_MAX_IN * VNNI_OUTS];
-    _Alignas(64) int32_t sums[2 * AMX_ROWS][VNNI_OUTS];
-    size_t n_in = dense->n_in;
+    /* 128 KB: every thread that reads has a stack of a megabyte at least */
+    int8_t own[AMX_OUTS * READER_MAX_IN];
     size_t n_groups = (n_rows + 2 * AMX_ROWS - 1) / (2 * AMX_ROWS);
-    struct ahead ahead = {.n_lines = (VNNI_OUTS + n_groups - 1) / n_groups};
+    size_t n_in = dense->n_in;
 
     begin_tiles();
-    for (size_t o = 0; o < dense->n_out; o += VNNI_OUTS) {
-        pack_panel(dense, o, panel);
-        ahead.at = dense->weights + (o + VNNI_OUTS) * n_in;
-        for (size_t r = 0; r < n_rows; r += 2 * AMX_ROWS) {
-            if (n_rows - r > AMX_ROWS) {
-                amx_tile(panel, n_in, q + r * n_in, true, &ahead, sums);
-            } else {
-                amx_tile(panel, n_in, q + r * n_in, false, &ahead, sums);
-            }
-            for (size_t i = 0; i < 2 * AMX_ROWS && r + i < n_rows; i++) {
-                float *row = out + (r + i) * dense->n_out;
+    for (size_t o = 0; o < dense->n_out; o += AMX_OUTS) {
+        size_t n_outs =
+            dense->n_out - o < AMX_OUTS ? dense->n_out - o : AMX_OUTS;
+        /* where there are sixteen only they are taken twice */
+        struct weights weights = {
+            .at = dense->weights + o * n_in,
+            .apart = n_in,
+            .below = n_outs > AMX_ROWS ? AMX_ROWS * n_in : 0,
+            .next = dense->weights + (o + n_outs) * n_in,
+            .n_lines = (AMX_OUTS + n_groups - 1) / n_groups};
 
-                put_scaled(dense, o, scales[r + i], _mm512_load_si512(sums[i]),
-                           row);
-                put_scaled(dense, o + 16, scales[r + i],
-                           _mm512_load_si512(sums[i] + 16), row);
-            }
+        if (n_in % AMX_STEP != 0) {
+            copy_weights(&weights, n_outs, n_in, own);
         }
+        amx_outputs(dense, o, &weights, first_line(q), scales, n_rows, out);
     }
     _tile_release();
 }
 
 static const struct reader_kernels with_amx = {
-    "amx",         plain_round, plain_bend, amx_product,
-    vnni_add_norm, vnni_attend, vnni_dot};
+    "amx",         turned_round, turned_bend, amx_product,
+    vnni_add_norm, vnni_attend,  vnni_dot};
 
 /* Bits 24 and 25 of the processor's word on what it extends. */
 static bool has_tiles(void)

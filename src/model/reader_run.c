@@ -16,12 +16,23 @@
  * of a megabyte: whole tiles of 6 and of 8, and most pairs at once, as the
  * weights are laid out anew for each such stretch. */
 #define INNER_ROWS 144
+/* A line of the nearest cache. */
+#define LINE_BYTES 64
 
 static size_t wide_of(const struct reader *reader)
 {
     size_t qkv = 3 * reader->dim;
 
     return qkv > reader->inner ? qkv : reader->inner;
+}
+
+/* Registers are as wide as a line: what begins within one costs two. */
+static void *alloc_lines(struct arena *arena, size_t size)
+{
+    uintptr_t at = (uintptr_t)arena_alloc(arena, size + LINE_BYTES);
+
+    return at ? (void *)((at + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES)
+              : NULL;
 }
 
 struct reader_batch *reader_batch_new(const struct reader *reader,
@@ -36,13 +47,13 @@ struct reader_batch *reader_batch_new(const struct reader *reader,
         return NULL;
     }
     batch->cap_rows = n_rows;
-    batch->x = arena_alloc(arena, n_rows * dim * sizeof(float));
-    batch->wide = arena_alloc(arena, n_rows * wide_of(reader) * sizeof(float));
-    batch->mixed = arena_alloc(arena, n_rows * dim * sizeof(float));
-    batch->scratch = arena_alloc(arena, reader_scratch_floats(n_rows, width) *
+    batch->x = alloc_lines(arena, n_rows * dim * sizeof(float));
+    batch->wide = alloc_lines(arena, n_rows * wide_of(reader) * sizeof(float));
+    batch->mixed = alloc_lines(arena, n_rows * dim * sizeof(float));
+    batch->scratch = alloc_lines(arena, reader_scratch_floats(n_rows, width) *
                                             sizeof(float));
     batch->scales = arena_alloc(arena, n_rows * sizeof(float));
-    batch->rounded = arena_alloc(arena, reader_rounded_bytes(n_rows, widest));
+    batch->rounded = alloc_lines(arena, reader_rounded_bytes(n_rows, widest));
     return batch->x && batch->wide && batch->mixed && batch->scratch &&
                    batch->scales && batch->rounded
                ? batch
