@@ -16,7 +16,9 @@
 #include "engine/core/task.h"
 #include "store/db.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 DB_SQL(SELECT_NEXT, "SELECT turn_id, tries, chat_id, user_id FROM unread"
                     " WHERE tenant = $1 AND given_up_at IS NULL"
@@ -46,8 +48,9 @@ DB_SQL_SYSTEM(SELECT_TENANTS,
               " AND k.finished_at IS NULL) LIMIT $1");
 
 /* Turns taken from the list at a time; the claim is renewed then, and when half
- * of it is over. */
-#define PAGE 128
+ * of it is over. Hands wait for one another at a page's end: with as many as
+ * these the last lane is mostly short beside what was read. */
+#define PAGE 256
 #define ARENA_BYTES ((size_t)256 << 20)
 #define MAX_TENANTS 100000
 #define MAX_GIVEN_UP 100000
@@ -264,11 +267,12 @@ static enum clew_status fail(struct stepping *s, enum clew_status status,
 /* The lanes of a page, read side by side. */
 struct lanes {
     const struct stepping *s;
-    int64_t until_ns; /* no turn is begun after it */
-    bool has_helpers; /* more hands than lanes: they look ahead */
+    int64_t until_ns;     /* no turn is begun after it */
+    atomic_size_t n_left; /* lanes that are not read yet */
     size_t count;
     struct lane {
         size_t first;
+        size_t n_turns;
         size_t n_read;
         enum clew_status status;
         struct clew_error err;
@@ -296,6 +300,18 @@ static void put_in_lane(struct waiting *turns, size_t n)
     }
 }
 
+/* The longest first, so that no hand is left with a long one when the others
+ * are done; of the same length the one that began first. */
+static int compare_lanes(const void *left, const void *right)
+{
+    const struct lane *a = left;
+    const struct lane *b = right;
+
+    return a->n_turns != b->n_turns
+               ? (a->n_turns < b->n_turns) - (a->n_turns > b->n_turns)
+               : (a->first > b->first) - (a->first < b->first);
+}
+
 /* Rules are quick: they read one after another, a few turns a transaction. */
 static void make_lanes(const struct stepping *s, struct lanes *all)
 {
@@ -310,7 +326,19 @@ static void make_lanes(const struct stepping *s, struct lanes *all)
             all->items[all->count++].first = i;
         }
     }
-    all->has_helpers = all->count < crew_size(s->engine->later);
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < s->count; k++) {
+            all->items[i].n_turns += s->turns[k].lane == all->items[i].first;
+        }
+    }
+    qsort(all->items, all->count, sizeof(*all->items), compare_lanes);
+    atomic_store(&all->n_left, all->count);
+}
+
+/* Are there hands that no lane is left for? They look ahead. */
+static bool has_helpers(struct lanes *all)
+{
+    return atomic_load(&all->n_left) < crew_size(all->s->engine->later);
 }
 
 /* Read the turns that were taken. */
@@ -356,7 +384,7 @@ static void read_lane(void *arg, size_t step)
     }
     arena_init(&own, ARENA_BYTES);
     read_turn_look_begin(s->engine, &s->task->scope, ids, count,
-                         all->has_helpers, &aheads[0]);
+                         has_helpers(all), &aheads[0]);
     for (size_t n = 0; aheads[n % 2].count > 0; n++) {
         struct read_turn_ahead *now = &aheads[n % 2];
         bool is_over = lane->status != CLEW_OK ||
@@ -365,13 +393,14 @@ static void read_lane(void *arg, size_t step)
         read_turn_look_end(now);
         from += now->count;
         read_turn_look_begin(s->engine, &s->task->scope, ids + from,
-                             is_over ? 0 : count - from, all->has_helpers,
+                             is_over ? 0 : count - from, has_helpers(all),
                              &aheads[(n + 1) % 2]);
         if (!is_over) {
             read_taken(all, lane, &own, now);
         }
         read_turn_forget(now);
     }
+    atomic_fetch_sub(&all->n_left, 1);
     arena_release(&own);
 }
 
@@ -380,7 +409,7 @@ static void read_lane(void *arg, size_t step)
 static enum clew_status read_page(struct stepping *s, struct lanes *all,
                                   struct clew_error *err)
 {
-    enum clew_status status = CLEW_OK;
+    const struct lane *failed = NULL;
     size_t n_read = 0;
 
     *all = (struct lanes){.s = s,
@@ -389,24 +418,24 @@ static enum clew_status read_page(struct stepping *s, struct lanes *all,
     make_lanes(s, all);
     crew_run(s->engine->later, read_lane, all, all->count);
     for (size_t i = 0; i < all->count; i++) {
-        n_read += all->items[i].n_read;
-        if (status == CLEW_OK && all->items[i].status != CLEW_OK) {
-            status = all->items[i].status;
-            if (err) {
-                *err = all->items[i].err;
-            }
+        const struct lane *lane = &all->items[i];
+
+        n_read += lane->n_read;
+        if (lane->status != CLEW_OK &&
+            (!failed || lane->first < failed->first)) {
+            failed = lane;
         }
     }
     s->n_passed += n_read;
-    if (atomic_load(&s->engine->is_stopping)) {
-        return status; /* the next step breaks off */
+    if (failed && err) {
+        *err = failed->err;
     }
-    if (status == CLEW_OK && n_read == 0) {
-        /* somebody else is at them: look again later */
-        status =
-            clew_fail(err, CLEW_UNAVAILABLE, "turns are being read elsewhere");
+    if (failed || n_read > 0 || atomic_load(&s->engine->is_stopping)) {
+        /* if it is to stop, the next step breaks off */
+        return failed ? failed->status : CLEW_OK;
     }
-    return status;
+    /* somebody else is at them: look again later */
+    return clew_fail(err, CLEW_UNAVAILABLE, "turns are being read elsewhere");
 }
 
 enum clew_status read_task(struct engine *engine, const struct task *task,
