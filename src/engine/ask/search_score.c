@@ -167,7 +167,8 @@ static double ordered(const struct search_work *work,
                       const struct matter *matter, double time)
 {
     double read = ORDER_LEAST;
-    double own = ORDER_OWN;
+    double crowd = (double)work->rows.ranking.n_scanned / ORDER_CROWD_FROM;
+    double own = ORDER_OWN + ORDER_CROWD * log(fmax(crowd, 1));
 
     if (matter->hit.is_asking) {
         own *= PROMISE_ASKING;
@@ -649,8 +650,7 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
                             own, time)
                     : search_promise(matter);
         if (is_by_words) {
-            matter->evidence =
-                fmax(matter->evidence, by_words(work, matter));
+            matter->evidence = fmax(matter->evidence, by_words(work, matter));
         }
         if (matter->hit.is_asking) {
             matter->evidence = fmin(matter->evidence, ASKING_MOST);

@@ -90,6 +90,11 @@
  * more here than as evidence. */
 #define ORDER_LEAST (-4.5)
 #define ORDER_OWN 2.4
+/* … and by so much more for each e-fold of documents in reach beyond so many:
+ * of strangers that look like an answer there are as many times more, and what
+ * matches tells them from it. */
+#define ORDER_CROWD 2.0
+#define ORDER_CROWD_FROM 200.0
 /* For each of the first so many that is newer and may answer. */
 #define ORDER_NEWER 0.3
 #define ORDER_NEWER_AMONG 8
