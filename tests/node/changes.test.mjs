@@ -73,4 +73,16 @@ onEachBackend("changes", (open) => {
     assert.equal(noteOf(apart[0]).superseded, false);
     assert.ok(isListed(apart));
   });
+
+  test("how a trouble ended is no rival of how it began", async () => {
+    const server = await open();
+    const post = async (content, minute) => isOk(await server.api().post("/api/v1/turns", { user_id: "ines", channel: "app",
+      role: "user", content, created_at: new Date(Date.UTC(2026, 8, 3, 8, minute)).toISOString() }), 201);
+
+    await post("The gate motor stopped answering the remote since the storm.", 0);
+    const { updates } = await post("Swapped the receiver board, the gate opens again.", 30);
+    assert.ok(updates.memories.some((one) => one.type === "effort" && one.change === "resolved"), JSON.stringify(updates));
+    const { items } = isOk(await server.api().get("/api/v1/conflicts?user_id=ines"));
+    assert.deepEqual(items.map((one) => one.newer.summary), []);
+  });
 });

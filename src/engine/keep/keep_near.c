@@ -21,6 +21,8 @@
 /* Notes found by words, and those the reader looks at. */
 #define MAX_FOUND 48
 #define MAX_COMPARED 6
+/* Efforts that one turn ends, as far as notes are held against them. */
+#define MAX_ENDED 4
 /* So sure the reader must be that a note replaces another, which shares so many
  * of its telling words. It takes what came of a plan for a change of it; so it
  * is also asked whether the later holds instead, if one wants to know what the
@@ -409,6 +411,63 @@ static const struct held *find_refined(const struct held *held, size_t n)
     return first;
 }
 
+static bool meet(const struct memory_ref *a, const struct memory_ref *b)
+{
+    return uuid_eq(&a->chat_id, &b->chat_id) && a->first_seq <= b->last_seq &&
+           b->first_seq <= a->last_seq;
+}
+
+/* Was it said of what this turn ended? How a thing ended is no rival of how it
+ * began: both held, and the effort says both. */
+static enum clew_status is_settled(struct observation *o,
+                                   const struct memory *other, bool *out,
+                                   struct clew_error *err)
+{
+    const struct updates *updates = o->work->updates;
+    struct uuid ids[MAX_ENDED + 1] = {other->id};
+    struct memory_ref *refs = NULL;
+    struct uuid *owners = NULL;
+    size_t n_refs = 0;
+    size_t n = 1;
+    enum clew_status status;
+
+    *out = false;
+    for (size_t i = 0; i < updates->n_memories && n <= MAX_ENDED; i++) {
+        const struct memory_update *update = &updates->memories[i];
+
+        if (str_eq(update->type, STR("effort")) &&
+            (str_eq(update->status, STR("resolved")) ||
+             str_eq(update->status, STR("abandoned")))) {
+            ids[n++] = update->id;
+        }
+    }
+    if (n == 1) {
+        return CLEW_OK;
+    }
+    status = memory_refs(o->tx, o->arena, ids, n, &owners, &refs, &n_refs, err);
+    for (size_t i = 0; status == CLEW_OK && i < n_refs; i++) {
+        for (size_t k = 0; k < n_refs; k++) {
+            *out |= uuid_eq(&owners[i], &other->id) &&
+                    !uuid_eq(&owners[k], &other->id) &&
+                    meet(&refs[i], &refs[k]);
+        }
+    }
+    return status;
+}
+
+static enum clew_status suspect(struct observation *o,
+                                const struct memory *older,
+                                struct keep_near *out, struct clew_error *err)
+{
+    bool is_done = false;
+    enum clew_status status = is_settled(o, older, &is_done, err);
+
+    if (status == CLEW_OK && !is_done) {
+        add_suspect(out, older);
+    }
+    return status;
+}
+
 static enum clew_status near_by_reader(struct observation *o,
                                        const struct keep_note *note,
                                        struct keep_near *out,
@@ -441,7 +500,7 @@ static enum clew_status near_by_reader(struct observation *o,
         } else if (&held[i] == refined) {
             out->refined = held[i].other.id;
         } else if (is_suspect(&held[i], p)) {
-            add_suspect(out, &held[i].other);
+            status = suspect(o, &held[i].other, out, err);
         }
     }
     return status;
