@@ -105,5 +105,11 @@ enum clew_status target_check(const struct target *target,
         return clew_fail(err, CLEW_INVALID,
                          "the path has dot segments or control characters");
     }
+    /* no upstream has such an address, and nothing of it would be captured */
+    if (str_starts(target->path, STR("/v1/v1/"))) {
+        return clew_fail(err, CLEW_NOT_FOUND,
+                         "no such address: this client adds the /v1 itself, so "
+                         "its base URL has one too many");
+    }
     return CLEW_OK;
 }

@@ -27,7 +27,8 @@ struct target {
 
 /* False if the path is not the proxy's. Borrows from the request. */
 bool target_of(const struct http_request *request, struct target *out);
-/* CLEW_INVALID for dot segments, also hidden ones, and control characters. */
+/* CLEW_INVALID for dot segments, also hidden ones, and control characters;
+ * CLEW_NOT_FOUND for a "/v1" that stands there twice. */
 enum clew_status target_check(const struct target *target,
                               const struct http_request *request,
                               struct clew_error *err) CLEW_MUST_CHECK;

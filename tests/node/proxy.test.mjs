@@ -67,6 +67,12 @@ const someone = () => `user-${++counter}`;
 const call = { model: "claude-x", max_tokens: 100 };
 
 describe("Anthropic's client", () => {
+  test("a base URL with a /v1 of its own is told of it", async () => {
+    const lost = new Anthropic({ baseURL: `${server.url}/v1`, apiKey: secret, maxRetries: 0 });
+    await assert.rejects(() => lost.messages.create({ ...call, messages: [user("hello")] }),
+      { status: 404, message: /no such address: this client adds the \/v1 itself, so its base URL has one too many/ });
+  });
+
   test("a plain call is answered and captured", async () => {
     const name = someone();
     const reply = await anthropic({ "x-clew-user": name }).messages.create({
